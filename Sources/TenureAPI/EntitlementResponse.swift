@@ -22,9 +22,8 @@ package struct EntitlementResponse: Sendable, Hashable, Decodable {
     /// Reads the decision of this or a later service.
     package init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
-        let outcome = try fields.decode(String.self, forKey: .outcome)
         // A later service may have further outcomes. Don't treat them as granted.
-        self.outcome = Decision.Outcome(rawValue: outcome) ?? .undetermined
+        outcome = Decision.Outcome(rawValue: try fields.decode(String.self, forKey: .outcome)) ?? .undetermined
         until = try fields.decodeIfPresent(Date.self, forKey: .until)
         reasons = try fields.decode([ReasonResponse].self, forKey: .reasons)
         sentence = try fields.decode(String.self, forKey: .sentence)

@@ -41,8 +41,7 @@ package struct Problem: Error, Sendable, Hashable, Decodable {
     /// Reads the body of a response. `retryAfter` is nil, because only the header `Retry-After` has its value.
     package init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
-        let code = try fields.decode(String.self, forKey: .code)
-        self.code = Code(rawValue: code) ?? .internalError
+        code = Code(rawValue: try fields.decode(String.self, forKey: .code)) ?? .internalError
         detail = try fields.decode(String.self, forKey: .detail)
         reason = try fields.decodeIfPresent(String.self, forKey: .reason)
         problems = try fields.decodeIfPresent([ArtifactProblem].self, forKey: .problems) ?? []

@@ -75,29 +75,19 @@ package struct ProductsResponse: Sendable, Hashable, Decodable {
 extension JSONWriter {
     /// Writes the response as a JSON object.
     package mutating func value(_ response: ProductsResponse) {
+        typealias GrantKey = ProductsResponse.Grant.CodingKeys
         object { json in
-            json.field("products", response.products) { json, product in
-                json.object { json in
-                    json.field("id", product.id)
-                    json.field("grants", product.grants) { $0.value($1) }
+            json.objects("products", response.products) { json, product in
+                json.field("id", product.id)
+                json.objects("grants", product.grants) { json, grant in
+                    json.field(GrantKey.entitlement, grant.entitlement)
+                    json.field(GrantKey.length, ifPresent: grant.length)
                 }
             }
-            json.field("entitlements", response.entitlements) { $0.value($1) }
-        }
-    }
-
-    private mutating func value(_ grant: ProductsResponse.Grant) {
-        object { json in
-            json.field(ProductsResponse.Grant.CodingKeys.entitlement, grant.entitlement)
-            json.field(ProductsResponse.Grant.CodingKeys.length, ifPresent: grant.length)
-        }
-    }
-
-    private mutating func value(_ entitlement: ProductsResponse.Entitlement) {
-        object { json in
-            json.field("name", entitlement.name)
-            json.field("products", entitlement.products)
-            if let trial = entitlement.trial {
+            json.objects("entitlements", response.entitlements) { json, entitlement in
+                json.field("name", entitlement.name)
+                json.field("products", entitlement.products)
+                guard let trial = entitlement.trial else { return }
                 json.object("trial") { json in
                     json.field("sessions", ifPresent: trial.sessions)
                     json.field("days", ifPresent: trial.days)

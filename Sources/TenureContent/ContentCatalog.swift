@@ -156,15 +156,13 @@ extension ContentCatalog {
                 json.object(pack.name) { json in
                     pack.unlock.write(to: &json)
                     if pack.isPurgeable { json.field("storage", Text.purgeable) }
-                    json.field("versions", pack.versions) { json, version in
-                        json.object { json in
-                            json.field("minimumAppVersion", ifPresent: version.minimumAppVersion?.description)
-                            json.field("manifest", version.manifest)
-                            json.field("manifestSize", version.manifestSize)
-                            json.field("archive", version.archive)
-                            json.field("archiveSize", version.archiveSize)
-                            json.field("installedSize", version.installedSize)
-                        }
+                    json.objects("versions", pack.versions) { json, version in
+                        json.field("minimumAppVersion", ifPresent: version.minimumAppVersion?.description)
+                        json.field("manifest", version.manifest)
+                        json.field("manifestSize", version.manifestSize)
+                        json.field("archive", version.archive)
+                        json.field("archiveSize", version.archiveSize)
+                        json.field("installedSize", version.installedSize)
                     }
                 }
             }

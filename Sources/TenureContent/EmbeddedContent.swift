@@ -143,20 +143,16 @@ extension EmbeddedContent {
     package var json: Data {
         let json = JSONWriter.object { json in
             json.field("format", 1)
-            json.field("packs", packs) { json, pack in
-                json.object { json in
-                    json.field("name", pack.name)
-                    pack.unlock.write(to: &json)
-                    if pack.isPurgeable { json.field("storage", ContentCatalog.Text.purgeable) }
-                    json.field("minimumAppVersion", ifPresent: pack.minimumAppVersion?.description)
-                    json.field("version", pack.version)
-                    json.field("installedSize", pack.installedSize)
-                    json.field("files", pack.files) { json, file in
-                        json.object { json in
-                            json.field("path", file.path)
-                            json.field("size", file.size)
-                        }
-                    }
+            json.objects("packs", packs) { json, pack in
+                json.field("name", pack.name)
+                pack.unlock.write(to: &json)
+                if pack.isPurgeable { json.field("storage", ContentCatalog.Text.purgeable) }
+                json.field("minimumAppVersion", ifPresent: pack.minimumAppVersion?.description)
+                json.field("version", pack.version)
+                json.field("installedSize", pack.installedSize)
+                json.objects("files", pack.files) { json, file in
+                    json.field("path", file.path)
+                    json.field("size", file.size)
                 }
             }
         }

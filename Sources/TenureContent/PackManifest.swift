@@ -169,15 +169,13 @@ extension PackManifest {
                 json.field("sha256", archive)
                 json.field("size", archiveSize)
             }
-            json.field("files", files) { json, file in
-                json.object { json in
-                    json.field("path", file.path)
-                    json.field("offset", file.offset)
-                    json.field("size", file.size)
-                    json.field("sha256", file.digest)
-                    guard file.chunks.count > 1 else { return }
-                    json.field("chunks", file.chunks) { $0.value($1.description) }
-                }
+            json.objects("files", files) { json, file in
+                json.field("path", file.path)
+                json.field("offset", file.offset)
+                json.field("size", file.size)
+                json.field("sha256", file.digest)
+                guard file.chunks.count > 1 else { return }
+                json.field("chunks", file.chunks) { $0.value($1.description) }
             }
         }
         return Data(json)

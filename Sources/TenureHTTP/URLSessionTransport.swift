@@ -87,9 +87,8 @@ package final class URLSessionTransport: Transport {
         let limit = min(max(0, exchange.request.timeout), Self.longestTimeout)
         while let silence = exchange.silence {
             guard silence < limit else { return stop(exchange, .timedOut(seconds: exchange.request.timeout)) }
-            guard (try? await Task.sleep(nanoseconds: UInt64((limit - silence) * 1e9) + 1_000_000)) != nil else {
-                return
-            }
+            let pause = UInt64((limit - silence) * 1e9) + 1_000_000
+            guard (try? await Task.sleep(nanoseconds: pause)) != nil else { return }
         }
     }
 

@@ -306,6 +306,13 @@ package struct JSONWriter: ~Copyable, TextPieces {
         object(body)
     }
 
+    /// Writes an array of objects. `body` writes the fields of one element.
+    @inlinable package mutating func objects<Element>(
+        _ name: String, _ elements: some Collection<Element>, _ body: (inout JSONWriter, Element) -> Void
+    ) {
+        field(name, elements) { json, element in json.object { body(&$0, element) } }
+    }
+
     // The same functions with a `CodingKey` instead of a name. They are inlinable because a generic function of another
     // module is slow.
 

@@ -51,7 +51,7 @@ struct AdminKeyGenerateCommand: AsyncParsableCommand {
 
     func run() async throws {
         let key = KeySecret()
-        guard let out else { return Terminal.standardOutput.write(key.text) }
+        guard let out else { return terminal.write(key.text) }
         try SecretFile(path: out).make(Array((key.text + "\n").utf8))
         Terminal.standardError.write("made `\(out)`")
     }
@@ -124,7 +124,7 @@ struct AdminKeyCreateCommand: AsyncParsableCommand {
                 "the name `\(name)` is taken; names of revoked keys can't be used again, so choose another")
         }
         if let out { return Terminal.standardError.write("made `\(out)`") }
-        Terminal.standardOutput.write(secret.text)
+        terminal.write(secret.text)
         Terminal.standardError.write("save this key now: it isn't shown again")
     }
 
@@ -149,23 +149,21 @@ struct AdminKeyListCommand: AsyncParsableCommand {
         let keys = try await databaseOption.selection().withStore { store in try await store.read { try $0.keys() } }
         if json {
             let fields = JSONWriter.object(.readable) { writer in
-                writer.field("keys", keys) { writer, key in
-                    writer.object {
-                        $0.field("name", key.name)
-                        $0.field("scope", key.scope.rawValue)
-                        $0.field("createdAt", key.createdAt)
-                        $0.field("revokedAt", key.revokedAt)
-                    }
+                writer.objects("keys", keys) { writer, key in
+                    writer.field("name", key.name)
+                    writer.field("scope", key.scope.rawValue)
+                    writer.field("createdAt", key.createdAt)
+                    writer.field("revokedAt", key.revokedAt)
                 }
             }
-            return Terminal.standardOutput.write(json: fields)
+            return terminal.write(json: fields)
         }
         let width = keys.map(\.name.count).max() ?? 0
         for key in keys {
             let name = Terminal.escaped(key.name).padding(toLength: width, withPad: " ", startingAt: 0)
             let scope = key.scope.rawValue.padding(toLength: 7, withPad: " ", startingAt: 0)
             let end = key.revokedAt.map { "revoked \($0.rfc3339)" } ?? "valid"
-            Terminal.standardOutput.write("\(name)  \(scope)  made \(key.createdAt.rfc3339)  \(end)")
+            terminal.write("\(name)  \(scope)  made \(key.createdAt.rfc3339)  \(end)")
         }
     }
 }
@@ -191,6 +189,6 @@ struct AdminKeyRevokeCommand: AsyncParsableCommand {
         guard key != nil else {
             throw CommandError("there is no valid key `\(name)`; `tenure admin-key list` shows all keys")
         }
-        Terminal.standardOutput.write("revoked `\(name)`")
+        terminal.write("revoked `\(name)`")
     }
 }

@@ -40,9 +40,9 @@ struct AppStoreOrderCommand: AsyncParsableCommand {
         let data = try await client.send("GET", "/v1/admin/orders/\(ServiceClient.escaped(id))")
         let answer: OrderResponse = try client.decoded(data)
         if json {
-            Terminal.standardOutput.write(json: Array(data))
+            terminal.write(json: Array(data))
         } else {
-            for line in Self.lines(answer) { Terminal.standardOutput.write(Terminal.escaped(line)) }
+            for line in Self.lines(answer) { terminal.write(Terminal.escaped(line)) }
         }
         guard !answer.customers.isEmpty else { throw ExitCode.refused }
     }
@@ -105,11 +105,9 @@ struct AppStoreTestNotificationCommand: AsyncParsableCommand {
                 let attempts = try await NotificationTest(configuration, logger: logger).run(in: environment)
                 for attempt in attempts {
                     let date = attempt.date.map { $0.rfc3339 + " " } ?? ""
-                    Terminal.standardOutput.write("\(name)\(date)\(attempt.result)")
+                    terminal.write("\(name)\(date)\(attempt.result)")
                 }
-                if attempts.isEmpty {
-                    Terminal.standardOutput.write("\(name)the App Store hasn't sent the notification yet")
-                }
+                if attempts.isEmpty { terminal.write("\(name)the App Store hasn't sent the notification yet") }
                 if attempts.last?.result != "SUCCESS" { haveArrived = false }
             } catch {
                 // Test the other apps too.

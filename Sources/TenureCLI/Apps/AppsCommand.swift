@@ -44,9 +44,9 @@ struct AppsListCommand: AsyncParsableCommand {
     func run() async throws {
         let client = try service.client()
         let body = try await client.send("GET", "/v1/admin/apps")
-        if json { return Terminal.standardOutput.write(json: Array(body)) }
+        if json { return terminal.write(json: Array(body)) }
         let answer: AppsAnswer = try client.decoded(body)
-        answer.lines.forEach { Terminal.standardOutput.write($0) }
+        answer.lines.forEach { terminal.write($0) }
     }
 }
 
@@ -77,7 +77,7 @@ struct AppsReloadCommand: AsyncParsableCommand {
         let body = try await client.send("POST", "/v1/admin/apps/reload")
         let answer: AppsAnswer = try client.decoded(body)
         if json {
-            Terminal.standardOutput.write(json: Array(body))
+            terminal.write(json: Array(body))
         } else {
             for warning in answer.warnings ?? [] {
                 Terminal.standardError.write("warning: \(Terminal.escaped(warning))")
@@ -85,9 +85,9 @@ struct AppsReloadCommand: AsyncParsableCommand {
             let changes = [("added", answer.added), ("removed", answer.removed), ("reloaded", answer.reloaded)]
             for (verb, names) in changes {
                 guard let names, !names.isEmpty else { continue }
-                Terminal.standardOutput.write("\(verb): \(Terminal.escaped(names.joined(separator: ", ")))")
+                terminal.write("\(verb): \(Terminal.escaped(names.joined(separator: ", ")))")
             }
-            answer.lines.forEach { Terminal.standardOutput.write($0) }
+            answer.lines.forEach { terminal.write($0) }
         }
         if answer.apps.contains(where: { $0.status != "ok" }) { throw ExitCode.error }
     }

@@ -55,7 +55,7 @@ struct ContentFileOptions: ParsableArguments {
 
 /// Prints a pack's name, the number of its files, and their size.
 private func writeSummary(of pack: String, _ files: Int, _ size: Int64) {
-    Terminal.standardOutput.write("\(pack): \(counted(files, "file")), \(byteCount(size))")
+    terminal.write("\(pack): \(counted(files, "file")), \(byteCount(size))")
 }
 
 extension ContentFile {
@@ -93,7 +93,6 @@ struct ContentCheckCommand: AsyncParsableCommand {
     @OptionGroup var content: ContentFileOptions
 
     func run() async throws {
-        let terminal = Terminal.standardOutput
         let name = InputFile(path: content.file).name
         do {
             let contentFile = try content.read()
@@ -103,8 +102,7 @@ struct ContentCheckCommand: AsyncParsableCommand {
             var excerpts = SourceExcerpts()
             for mistake in error.mistakes {
                 let position = terminal.styled(Terminal.escaped(mistake.position.description), .bold)
-                let severity = terminal.styled("error", .red)
-                terminal.write("\(position): \(severity): \(Terminal.escaped(mistake.message))")
+                terminal.write("\(position): \(terminal.styled("error", .red)): \(Terminal.escaped(mistake.message))")
                 if mistake.showsExcerpt { excerpts.show(mistake.position.file, at: mistake.position, on: terminal) }
             }
             // If the policy has mistakes, the packs aren't checked, and all mistakes are in the policy.
@@ -143,7 +141,7 @@ struct ContentEmbedCommand: AsyncParsableCommand {
             try ContentEmbedder(folder: to).embed(content.packs, progress: progress)
         }
         for pack in embedded.packs { writeSummary(of: pack.name, pack.files.count, pack.installedSize) }
-        Terminal.standardOutput.write("wrote `\(to)/\(EmbeddedContent.fileName)`")
+        terminal.write("wrote `\(to)/\(EmbeddedContent.fileName)`")
     }
 }
 
@@ -167,7 +165,6 @@ struct ContentPruneCommand: AsyncParsableCommand {
 
     func run() async throws {
         let pruning = try ContentFolder(path: folder).prune(removing: !dryRun)
-        let terminal = Terminal.standardOutput
         let verb = dryRun ? "would remove" : "removed"
         for object in pruning.removed { terminal.write("\(verb) \(object.name)  \(byteCount(object.size))") }
         let (removed, kept) = (counted(pruning.removed.count, "file"), counted(pruning.kept, "file"))

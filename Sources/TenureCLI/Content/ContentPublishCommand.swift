@@ -74,7 +74,6 @@ struct ContentPublishCommand: AsyncParsableCommand {
     }
 
     private func show(_ publication: ContentPublisher.Publication) {
-        let terminal = Terminal.standardOutput
         for pack in publication.packs {
             let files = counted(pack.manifest.files.count, "file")
             let size = byteCount(pack.manifest.installedSize)
@@ -148,14 +147,13 @@ struct ContentListCommand: AsyncParsableCommand {
         }
         let contents = try SignedCatalog.unverified(text)
         if json {
-            Terminal.standardOutput.write(json: Self.json(contents, isVerified: !keys.isEmpty))
+            terminal.write(json: Self.json(contents, isVerified: !keys.isEmpty))
         } else {
             Self.show(contents, isVerified: !keys.isEmpty)
         }
     }
 
     private static func show(_ contents: SignedCatalog, isVerified: Bool) {
-        let terminal = Terminal.standardOutput
         let signature = isVerified ? "signature verified" : "signature not checked; pass --key to check it"
         let (app, date) = (Terminal.escaped(contents.catalog.bundleID), contents.issuedAt.rfc3339)
         terminal.write("\(app), counter \(contents.counter), issued \(date), \(signature)")
@@ -182,21 +180,17 @@ struct ContentListCommand: AsyncParsableCommand {
             json.field("counter", contents.counter)
             json.field("issuedAt", contents.issuedAt)
             json.field("verified", isVerified)
-            json.field("packs", contents.catalog.packs) { json, pack in
-                json.object { json in
-                    json.field("name", pack.name)
-                    pack.unlock.write(to: &json)
-                    json.field("purgeable", pack.isPurgeable)
-                    json.field("versions", pack.versions) { json, version in
-                        json.object { json in
-                            json.field("minimumAppVersion", orNull: version.minimumAppVersion?.description)
-                            json.field("manifest", version.manifest.description)
-                            json.field("manifestSize", version.manifestSize)
-                            json.field("archive", version.archive.description)
-                            json.field("archiveSize", version.archiveSize)
-                            json.field("installedSize", version.installedSize)
-                        }
-                    }
+            json.objects("packs", contents.catalog.packs) { json, pack in
+                json.field("name", pack.name)
+                pack.unlock.write(to: &json)
+                json.field("purgeable", pack.isPurgeable)
+                json.objects("versions", pack.versions) { json, version in
+                    json.field("minimumAppVersion", orNull: version.minimumAppVersion?.description)
+                    json.field("manifest", version.manifest.description)
+                    json.field("manifestSize", version.manifestSize)
+                    json.field("archive", version.archive.description)
+                    json.field("archiveSize", version.archiveSize)
+                    json.field("installedSize", version.installedSize)
                 }
             }
         }

@@ -59,9 +59,8 @@ struct DatabaseDumpCommand: AsyncParsableCommand {
     func run() async throws {
         try await options.selection().withStore { store in
             let progress = Progress("customers")
-            let output = Terminal.standardOutput
             _ = try await DatabaseDump.write(of: store, progress: progress.show) { lines throws(StoreError) in
-                guard output.write(bytes: lines) else {
+                guard terminal.write(bytes: lines) else {
                     throw .failed("the dump can't be written; free some space, or read the pipe to its end")
                 }
             }
@@ -95,7 +94,7 @@ struct DatabaseCheckCommand: AsyncParsableCommand {
             let progress = Progress("customers")
             let outcome = try await DatabaseCheck.run(on: store, trust: trust, progress: progress.show) { finding in
                 progress.end()
-                Terminal.standardOutput.write(Terminal.escaped(finding.description))
+                terminal.write(Terminal.escaped(finding.description))
             }
             progress.end()
             let checked = "\(counted(outcome.customers, "customer")), \(counted(outcome.artifacts, "artifact"))"
@@ -103,7 +102,7 @@ struct DatabaseCheckCommand: AsyncParsableCommand {
                 Terminal.standardError.write("error: \(checked): \(counted(outcome.findings, "finding"))")
                 throw ExitCode.error
             }
-            Terminal.standardOutput.write("\(checked): nothing is wrong")
+            terminal.write("\(checked): nothing is wrong")
         }
     }
 }
@@ -136,10 +135,10 @@ struct DatabaseRebuildCommand: AsyncParsableCommand {
                 on: store, trust: trust, isTrial: dryRun, progress: progress.show
             ) { finding in
                 progress.end()
-                Terminal.standardOutput.write(Terminal.escaped(finding.description))
+                terminal.write(Terminal.escaped(finding.description))
             }
             progress.end()
-            Terminal.standardOutput.write(
+            terminal.write(
                 "\(counted(outcome.customers, "customer")): \(outcome.changed) \(dryRun ? "would change" : "changed")")
             guard outcome.stopped == 0 else {
                 Terminal.standardError.write("error: \(counted(outcome.stopped, "customer")) couldn't be rebuilt")
@@ -187,7 +186,7 @@ struct DatabaseAcceptKeysCommand: AsyncParsableCommand {
                     "`\(selection.database.name)` has no fingerprints of keys; the next service that starts stores those of its keys"
                 )
             }
-            Terminal.standardOutput.write(
+            terminal.write(
                 "the next service that starts may replace the keys from `\(Terminal.escaped(storedKeys.place))`")
         }
     }

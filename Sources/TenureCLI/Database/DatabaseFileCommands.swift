@@ -33,7 +33,7 @@ struct DatabaseBackupCommand: AsyncParsableCommand {
             .check(replacing: true)
         let backup = try SQLiteBackup(of: path, to: file).run(replacing: force)
         let (customers, artifacts) = (counted(backup.customers, "customer"), counted(backup.artifacts, "artifact"))
-        Terminal.standardOutput.write("copied \(customers) and \(artifacts) to \(file) (\(backup.size) bytes)")
+        terminal.write("copied \(customers) and \(artifacts) to \(file) (\(backup.size) bytes)")
     }
 }
 
@@ -71,7 +71,7 @@ struct DatabaseRestoreCommand: AsyncParsableCommand {
         let customers = counted(restored.contents.customers, "customer")
         let artifacts = counted(restored.contents.artifacts, "artifact")
         let replaced = restored.replacedPath.map { "; the previous database is now `\($0)`" } ?? ""
-        Terminal.standardOutput.write("restored \(customers) and \(artifacts) to \(path)\(replaced)")
+        terminal.write("restored \(customers) and \(artifacts) to \(path)\(replaced)")
     }
 }
 
@@ -102,6 +102,6 @@ struct DatabaseVacuumCommand: AsyncParsableCommand {
                 `psql`, as the owner of the tables
                 """)
         let sizes = try SQLiteVacuum(of: path, for: selection.bundleID).run()
-        Terminal.standardOutput.write("\(path) has \(byteCount(sizes.after)) now, and had \(byteCount(sizes.before))")
+        terminal.write("\(path) has \(byteCount(sizes.after)) now, and had \(byteCount(sizes.before))")
     }
 }

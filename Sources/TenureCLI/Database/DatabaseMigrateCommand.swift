@@ -50,7 +50,6 @@ struct DatabaseMigrateCommand: AsyncParsableCommand {
                     summarize: { session throws(StoreError) in try DatabaseDump.sums(in: session) },
                     progress: progress.show)
                 progress.end()
-                let terminal = Terminal.standardOutput
                 for (table, sum) in sums.sorted(by: { $0.key < $1.key }) where sum.count > 0 {
                     let hash = sum.sha256.prefix(8).hexadecimal
                     terminal.write("\(table): \(sum.count), hash \(hash) on both sides")
@@ -90,8 +89,7 @@ struct DatabaseReopenCommand: AsyncParsableCommand {
             guard let target else {
                 throw CommandError("`\(database.name)` wasn't moved; services can write to it")
             }
-            Terminal.standardOutput.write(
-                "services can write to \(database.name) again; don't start a service on \(target)")
+            terminal.write("services can write to \(database.name) again; don't start a service on \(target)")
         }
     }
 }

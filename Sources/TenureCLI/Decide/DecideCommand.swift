@@ -79,7 +79,8 @@ struct DecideCommand: AsyncParsableCommand {
                 "warning: no file was passed, so this is the answer for a customer without artifacts; pass the customer's files, or - for standard input"
             )
         }
-        let evidence = try customer.evidence(purchasesAreComplete: !incomplete)
+        let evidence = try Evidence(
+            in: customer.environment, from: customer.artifacts, purchasesAreComplete: !incomplete)
         let decisions = decide(evidence, under: policy, at: instant)
             .filter { entitlement.isEmpty || entitlement.contains($0.entitlement) }
         if json { writeJSON(decisions, of: customer) } else { writeText(decisions, of: customer) }
@@ -90,15 +91,13 @@ struct DecideCommand: AsyncParsableCommand {
         let fields = JSONWriter.object { writer in
             writer.field("environment", customer.environment.rawValue)
             writer.field("decisions", decisions) { $0.value($1, in: language) }
-            writer.field("rejected", customer.rejected) { writer, file in
-                writer.object {
-                    $0.field("file", file.name)
-                    $0.field("code", file.code)
-                    $0.field("detail", file.detail)
-                }
+            writer.objects("rejected", customer.rejected) { writer, file in
+                writer.field("file", file.name)
+                writer.field("code", file.code)
+                writer.field("detail", file.detail)
             }
         }
-        Terminal.standardOutput.write(json: fields)
+        terminal.write(json: fields)
     }
 
     private func writeText(_ decisions: [Decision], of customer: CustomerFiles) {
@@ -106,7 +105,6 @@ struct DecideCommand: AsyncParsableCommand {
             let reason = "\(Terminal.escaped(file.detail))\(file.advice ?? "") [\(file.code)]"
             Terminal.standardError.write("warning: `\(file.name)` is ignored: \(reason)")
         }
-        let terminal = Terminal.standardOutput
         if !customer.environment.isProduction { terminal.write("in \(customer.environment.rawValue)") }
         for decision in decisions {
             let outcome = terminal.styled(decision.outcome.rawValue, decision.outcome.style)
@@ -213,13 +211,6 @@ struct CustomerFiles {
             )
         }
         environment = environments.first ?? .production
-    }
-
-    /// Returns what the verified artifacts prove about the customer.
-    ///
-    /// - Parameter purchasesAreComplete: whether the files contain all of the customer's purchases.
-    func evidence(purchasesAreComplete: Bool) throws -> Evidence {
-        try Evidence(in: environment, from: artifacts, purchasesAreComplete: purchasesAreComplete)
     }
 }
 

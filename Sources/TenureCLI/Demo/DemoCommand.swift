@@ -50,7 +50,7 @@ struct DemoCommand: AsyncParsableCommand {
                 try await serve(configuration: configuration, logger: logger) { started.yield($0) }
             }
             for await port in ports {
-                Terminal.standardOutput.write("serving com.example.calculator on http://127.0.0.1:\(port)\n")
+                terminal.write("serving com.example.calculator on http://127.0.0.1:\(port)\n")
                 await publish(
                     configuration.policy, of: folder,
                     by: ServiceClient(url: "http://127.0.0.1:\(port)", key: adminKey))
@@ -64,7 +64,6 @@ struct DemoCommand: AsyncParsableCommand {
 
 /// Publishes the policy in the folder if it has changed and no customer loses anything.
 private func publish(_ policy: Policy, of folder: DemoFolder, by client: ServiceClient) async {
-    let terminal = Terminal.standardOutput
     let text = String(decoding: PolicyFile.compile(policy), as: UTF8.self)
     var request = PublishRequest(policy: text, reason: "\(folder.policyPath) was changed")
     do {
@@ -94,7 +93,6 @@ private func publish(_ policy: Policy, of folder: DemoFolder, by client: Service
 
 /// Syncs the customers, prints what each may use, and suggests what to try next.
 private func syncCustomers(port: Int, customers: [DemoCustomer], folder: DemoFolder) async {
-    let terminal = Terminal.standardOutput
     let client = ServiceUnderTest(url: "http://127.0.0.1:\(port)", adminKey: nil)
     var example: (customer: String, pack: String, link: String)?
     for customer in customers {

@@ -41,12 +41,10 @@ struct InspectCommand: AsyncParsableCommand {
         let artifacts = try InputFile(path: file).artifacts()
         let verifier = AppStoreVerifier(
             app: AppIdentity(bundleID: bundleID, appAppleID: appAppleID), trust: try trust.configuration())
-        let terminal = Terminal.standardOutput
         var (isAnyUnreadable, isAnyRefused, isFirst) = (false, false, true)
         for (name, bytes) in artifacts {
             do throws(Rejection) {
-                let artifact = try AppStoreArtifact(recognizing: bytes)
-                let inspection = try Inspection(of: artifact, by: verifier, now: Date())
+                let inspection = try Inspection(of: AppStoreArtifact(recognizing: bytes), by: verifier, now: Date())
                 if !inspection.verdict.isAccepted { isAnyRefused = true }
                 if json {
                     terminal.write(json: inspection.json(file: artifacts.count > 1 ? name : nil))

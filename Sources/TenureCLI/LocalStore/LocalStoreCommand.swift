@@ -100,12 +100,12 @@ struct LocalStoreDoCommand: AsyncParsableCommand {
 
     func run() async throws {
         let answer = try await localStore.send("POST", "/control/operations", JSONValue.object(try parsed().json).bytes)
-        if json { return Terminal.standardOutput.write(json: JSONValue.object(answer).bytes) }
-        if let now = answer.text("now") { Terminal.standardOutput.write("it is \(now)") }
+        if json { return terminal.write(json: JSONValue.object(answer).bytes) }
+        if let now = answer.text("now") { terminal.write("it is \(now)") }
         for notification in answer.objects("notifications") {
             var words = ["date", "type", "subtype", "transactionId"].compactMap { notification.text($0) }
             if let order = notification.text("orderId") { words += ["order", order] }
-            Terminal.standardOutput.write(words.joined(separator: " "))
+            terminal.write(words.joined(separator: " "))
         }
     }
 }
@@ -137,7 +137,7 @@ struct LocalStoreDeviceCommand: AsyncParsableCommand {
             throw CommandError("`\(customer)` can't be the name of a customer; use letters and digits")
         }
         let answer = try await localStore.send("GET", "/control/customers/\(name)", nil)
-        guard let out else { return Terminal.standardOutput.write(json: JSONValue.object(answer).bytes) }
+        guard let out else { return terminal.write(json: JSONValue.object(answer).bytes) }
         var lines: [String] = []
         for name in ["appTransaction", "transactions", "renewalInfos"] {
             lines += answer.text(name).map { [$0] } ?? answer.texts(name)
@@ -170,7 +170,7 @@ struct LocalStoreFaultCommand: AsyncParsableCommand {
         let body: JSONObject = ["code": .number(String(code)), "requests": .number(String(requests))]
         let answer = try await localStore.send("POST", "/control/fault", JSONValue.object(body).bytes)
         guard let message = answer.text("message") else { return }
-        Terminal.standardOutput.write(
+        terminal.write(
             requests == 0
                 ? "the fault has ended" : "the next \(counted(requests, "request")) will fail with \(code) \(message)")
     }

@@ -63,7 +63,7 @@ struct LocalStoreRunCommand: AsyncParsableCommand {
         let server = AppStoreServer(store: store, key: key, port: port, speed: speed?.factor ?? 0)
         let state = await store.state
         try await server.run { port in
-            Terminal.standardOutput.write(
+            terminal.write(
                 """
                 it is \(state.now.rfc3339) in \(state.environment.rawValue); \(counted(state.accounts.count, "customer"))
                 trust \(folder.authorityPath)/roots.pem

@@ -48,7 +48,7 @@ struct MintAuthorityCommand: AsyncParsableCommand {
         } catch let error where !(error is MintingError) {
             throw CommandError("`\(directory)` can't be written; check the folder and its permissions")
         }
-        Terminal.standardOutput.write("to trust it, pass `--trust \(directory)`")
+        terminal.write("to trust it, pass `--trust \(directory)`")
     }
 }
 

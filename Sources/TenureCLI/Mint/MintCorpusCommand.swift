@@ -58,7 +58,7 @@ struct MintCorpusCommand: AsyncParsableCommand {
             let block = try result.get()
             if let output {
                 try output.write(block.bytes)
-            } else if !Terminal.standardOutput.write(bytes: block.bytes) {
+            } else if !terminal.write(bytes: block.bytes) {
                 throw CommandError(
                     "standard output was closed before all lines were written; write to a file with --out")
             }

@@ -87,8 +87,8 @@ struct PersonaCreateCommand: AsyncParsableCommand {
         guard let persona = answer.personas.first, let token = persona.token else {
             throw CommandError("the service created no persona; check its log")
         }
-        if json { return Terminal.standardOutput.write(encoded: answer) }
-        Terminal.standardOutput.write(token)
+        if json { return terminal.write(encoded: answer) }
+        terminal.write(token)
         Terminal.standardError.write(persona.line)
     }
 }
@@ -119,14 +119,14 @@ struct PersonaReadyMadeCommand: AsyncParsableCommand {
         let answer: PersonasAnswer = try await service.client().post(
             "/v1/admin/personas/ready-made",
             ReadyMadePersonasRequest(platform: options.platform, expires: options.expires, replace: options.replace))
-        if json { return Terminal.standardOutput.write(encoded: answer) }
+        if json { return terminal.write(encoded: answer) }
         for persona in answer.personas {
-            Terminal.standardOutput.write(persona.line)
-            if let what = persona.what { Terminal.standardOutput.write("  \(Terminal.escaped(what))") }
-            if let token = persona.token { Terminal.standardOutput.write("  \(token)") }
+            terminal.write(persona.line)
+            if let what = persona.what { terminal.write("  \(Terminal.escaped(what))") }
+            if let token = persona.token { terminal.write("  \(token)") }
         }
         for omitted in answer.omitted ?? [] {
-            Terminal.standardOutput.write("\(omitted.name): left out, because \(Terminal.escaped(omitted.why))")
+            terminal.write("\(omitted.name): left out, because \(Terminal.escaped(omitted.why))")
         }
     }
 }
@@ -147,8 +147,8 @@ struct PersonaListCommand: AsyncParsableCommand {
 
     func run() async throws {
         let answer: PersonasAnswer = try await service.client().get("/v1/admin/personas")
-        if json { return Terminal.standardOutput.write(encoded: answer) }
-        for persona in answer.personas { Terminal.standardOutput.write(persona.line) }
+        if json { return terminal.write(encoded: answer) }
+        for persona in answer.personas { terminal.write(persona.line) }
     }
 }
 
@@ -169,7 +169,7 @@ struct PersonaRevokeCommand: AsyncParsableCommand {
     func run() async throws {
         let _: PersonasAnswer = try await service.client()
             .delete("/v1/admin/personas/\(ServiceClient.escaped(name))")
-        Terminal.standardOutput.write("revoked `\(name)`")
+        terminal.write("revoked `\(name)`")
     }
 }
 

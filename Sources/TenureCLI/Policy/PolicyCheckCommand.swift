@@ -87,8 +87,8 @@ struct PolicyCheckCommand: AsyncParsableCommand {
         let report = try check()
         switch json ? .json : format ?? .text {
         case .text: report.writeText(to: .standardOutput)
-        case .json: Terminal.standardOutput.write(json: report.json)
-        case .sarif: Terminal.standardOutput.write(json: report.sarif)
+        case .json: terminal.write(json: report.json)
+        case .sarif: terminal.write(json: report.sarif)
         }
         if report.fails(strict: strict) { throw ExitCode.refused }
     }

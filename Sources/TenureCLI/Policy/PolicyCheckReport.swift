@@ -72,23 +72,19 @@ struct PolicyCheckReport {
         JSONWriter.object {
             $0.field("valid", isPolicy)
             $0.field("passed", !fails(strict: false))
-            $0.field("mistakes", findings.filter(\.isMistake)) { writer, finding in
-                writer.object {
-                    Self.write(finding.position, to: &$0)
-                    $0.field("message", finding.message)
-                    $0.field("code", finding.code)
-                }
+            $0.objects("mistakes", findings.filter(\.isMistake)) { writer, finding in
+                Self.write(finding.position, to: &writer)
+                writer.field("message", finding.message)
+                writer.field("code", finding.code)
             }
-            $0.field("findings", findings) { writer, finding in
-                writer.object {
-                    $0.field("code", finding.code)
-                    $0.field("severity", finding.severity.rawValue)
-                    Self.write(finding.position, to: &$0)
-                    $0.field("message", finding.message)
-                    $0.field("fix", orNull: finding.fix)
-                    $0.field("at", orNull: finding.isMistake ? nil : finding.place)
-                    $0.field("acknowledged", orNull: finding.acknowledgment)
-                }
+            $0.objects("findings", findings) { writer, finding in
+                writer.field("code", finding.code)
+                writer.field("severity", finding.severity.rawValue)
+                Self.write(finding.position, to: &writer)
+                writer.field("message", finding.message)
+                writer.field("fix", orNull: finding.fix)
+                writer.field("at", orNull: finding.isMistake ? nil : finding.place)
+                writer.field("acknowledged", orNull: finding.acknowledgment)
             }
         }
     }
@@ -116,66 +112,52 @@ extension PolicyCheckReport {
         JSONWriter.object(.readable) {
             $0.field("$schema", "https://json.schemastore.org/sarif-2.1.0.json")
             $0.field("version", "2.1.0")
-            $0.field("runs", [self]) { writer, report in report.writeRun(to: &writer) }
-        }
-    }
-
-    private func writeRun(to writer: inout JSONWriter) {
-        writer.object {
-            $0.object("tool") {
-                $0.object("driver") {
-                    $0.field("name", "tenure policy check")
-                    $0.field("semanticVersion", Tenure.configuration.version)
-                    $0.field("rules", LintRule.all) { writer, rule in Self.write(rule, to: &writer) }
+            $0.objects("runs", [self]) { run, report in
+                run.object("tool") {
+                    $0.object("driver") {
+                        $0.field("name", "tenure policy check")
+                        $0.field("semanticVersion", Tenure.configuration.version)
+                        $0.objects("rules", LintRule.all) { writer, rule in Self.write(rule, to: &writer) }
+                    }
                 }
+                // Columns are counted in Unicode scalars.
+                run.field("columnKind", "unicodeCodePoints")
+                run.objects("results", report.findings) { writer, finding in report.write(finding, to: &writer) }
             }
-            // Columns are counted in Unicode scalars.
-            $0.field("columnKind", "unicodeCodePoints")
-            $0.field("results", findings) { writer, finding in write(finding, to: &writer) }
         }
     }
 
     private static func write(_ rule: LintRule, to writer: inout JSONWriter) {
-        func text(_ key: String, _ text: String, _ writer: inout JSONWriter) {
+        writer.field("id", rule.code)
+        for (key, text) in [
+            ("shortDescription", rule.title), ("fullDescription", rule.rationale),
+            ("help", "\(rule.rationale) \(rule.fix)"),
+        ] {
             writer.object(key) { $0.field("text", text) }
         }
-        writer.object {
-            $0.field("id", rule.code)
-            text("shortDescription", rule.title, &$0)
-            text("fullDescription", rule.rationale, &$0)
-            text("help", "\(rule.rationale) \(rule.fix)", &$0)
-            $0.object("defaultConfiguration") { $0.field("level", rule.severity.rawValue) }
-        }
+        writer.object("defaultConfiguration") { $0.field("level", rule.severity.rawValue) }
     }
 
     private func write(_ finding: LintFinding, to writer: inout JSONWriter) {
-        writer.object {
-            $0.field("ruleId", finding.code)
-            if let index = LintRule.all.firstIndex(where: { $0.code == finding.code }) {
-                $0.field("ruleIndex", index)
-            }
-            // SARIF's levels have the same names as Tenure's.
-            $0.field("level", finding.severity.rawValue)
-            $0.object("message") {
-                $0.field("text", finding.message + (finding.fix.map { ". Fix: \($0)" } ?? ""))
-            }
-            // If any result has suppressions, SARIF requires the property on each result.
-            $0.field("suppressions", [finding.acknowledgment].compactMap { $0 }) { writer, reason in
-                writer.object {
-                    $0.field("kind", "inSource")
-                    $0.field("status", "accepted")
-                    $0.field("justification", reason)
-                }
-            }
-            $0.field("locations", [finding.position]) { writer, position in
-                writer.object {
-                    $0.object("physicalLocation") {
-                        $0.object("artifactLocation") { $0.field("uri", Self.uri(path(of: position.file))) }
-                        $0.object("region") {
-                            $0.field("startLine", position.line)
-                            $0.field("startColumn", position.column)
-                        }
-                    }
+        writer.field("ruleId", finding.code)
+        if let index = LintRule.all.firstIndex(where: { $0.code == finding.code }) {
+            writer.field("ruleIndex", index)
+        }
+        // SARIF's levels have the same names as Tenure's.
+        writer.field("level", finding.severity.rawValue)
+        writer.object("message") { $0.field("text", finding.message + (finding.fix.map { ". Fix: \($0)" } ?? "")) }
+        // If any result has suppressions, SARIF requires the property on each result.
+        writer.objects("suppressions", [finding.acknowledgment].compactMap(\.self)) { writer, reason in
+            writer.field("kind", "inSource")
+            writer.field("status", "accepted")
+            writer.field("justification", reason)
+        }
+        writer.objects("locations", [finding.position]) { writer, position in
+            writer.object("physicalLocation") {
+                $0.object("artifactLocation") { $0.field("uri", Self.uri(path(of: position.file))) }
+                $0.object("region") {
+                    $0.field("startLine", position.line)
+                    $0.field("startColumn", position.column)
                 }
             }
         }

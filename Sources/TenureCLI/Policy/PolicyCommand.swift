@@ -46,18 +46,15 @@ struct PolicyTestCommand: AsyncParsableCommand {
             let fields = JSONWriter.object {
                 $0.field("passed", results.count - failed.count)
                 $0.field("failed", failed.count)
-                $0.field("cases", results) { writer, result in
-                    writer.object {
-                        $0.field("name", result.name)
-                        $0.field("place", result.position)
-                        $0.field("passed", result.passed)
-                        $0.field("differences", result.differences)
-                    }
+                $0.objects("cases", results) { writer, result in
+                    writer.field("name", result.name)
+                    writer.field("place", result.position)
+                    writer.field("passed", result.passed)
+                    writer.field("differences", result.differences)
                 }
             }
-            Terminal.standardOutput.write(json: fields)
+            terminal.write(json: fields)
         } else {
-            let terminal = Terminal.standardOutput
             for result in failed {
                 terminal.write("\(terminal.styled("failed", .red)) \(result.position): \(result.name)")
                 for difference in result.differences { terminal.write("  \(difference)") }

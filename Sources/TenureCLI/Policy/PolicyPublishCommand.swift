@@ -85,7 +85,7 @@ struct PolicyVersionsCommand: AsyncParsableCommand {
 
     func run() async throws {
         let answer: PoliciesAnswer = try await service.client().get("/v1/admin/policies")
-        if json { return Terminal.standardOutput.write(encoded: answer) }
+        if json { return terminal.write(encoded: answer) }
         for publication in answer.publications {
             let effect =
                 "\(publication.gaining) gained, \(publication.losing) lost, \(counted(publication.ended, "promise")) ended"
@@ -96,10 +96,10 @@ struct PolicyVersionsCommand: AsyncParsableCommand {
                     "\(publication.publication)", publication.at, "version \(publication.version)",
                     publication.action, people.joined(separator: ", "),
                 ] + counts + (publication.reason.map { ["“\($0)”"] } ?? [])
-            Terminal.standardOutput.write(Terminal.escaped(line.joined(separator: "  ")))
+            terminal.write(Terminal.escaped(line.joined(separator: "  ")))
         }
         if let version = answer.versions.first(where: \.isCurrent) {
-            Terminal.standardOutput.write("version \(version.version) is in effect")
+            terminal.write("version \(version.version) is in effect")
         }
     }
 }
@@ -244,12 +244,10 @@ struct PublishingOptions: ParsableArguments {
     // MARK: Showing
 
     private func show(_ rehearsal: RehearsalAnswer) {
-        let terminal = Terminal.standardOutput
         if json { terminal.write(encoded: rehearsal) } else { rehearsal.write(to: terminal) }
     }
 
     private func show(_ publication: PublicationAnswer) {
-        let terminal = Terminal.standardOutput
         if json { terminal.write(encoded: publication) } else { publication.write(to: terminal) }
     }
 }

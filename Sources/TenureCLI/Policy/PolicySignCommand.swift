@@ -86,8 +86,7 @@ struct PolicySigningKeyCommand: AsyncParsableCommand {
     @Argument(help: "The key's PEM file.") var file: String
 
     func run() async throws {
-        let key = try policySigningKey(at: file, makingIfMissing: true)
-        Terminal.standardOutput.write(PinnedKey(key.publicKey).text)
+        terminal.write(PinnedKey(try policySigningKey(at: file, makingIfMissing: true).publicKey).text)
     }
 }
 

@@ -122,7 +122,7 @@ struct RehearseCommand: AsyncParsableCommand {
             findings: try findings(against: old))
         if let report { try OutputFile(path: report, replaces: replacing.force).write(HTMLReport.bytes(of: result)) }
         if json {
-            Terminal.standardOutput.write(json: result.json())
+            terminal.write(json: result.json())
         } else {
             TextReport(result).write(to: .standardOutput)
         }

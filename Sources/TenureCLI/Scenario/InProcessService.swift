@@ -67,7 +67,6 @@ actor InProcessService: EntitlementService {
         let server = AppStoreServer(store: store, key: folder.key, port: 0, rateLimitShare: rateLimitShare)
         return try await server.serve { port in
             let configuration = try await self.configuration(folder, localStorePort: port)
-            await self.setLocalStorePort(port)
             return try await withThrowingTaskGroup(of: Result?.self) { tasks in
                 tasks.addTask {
                     try await self.serveRuns(configuration)
@@ -95,8 +94,9 @@ actor InProcessService: EntitlementService {
         }
     }
 
-    /// Returns the configuration of a service that uses the local App Store on a port.
+    /// Returns the configuration of a service that uses the local App Store on a port, and keeps the port.
     private func configuration(_ folder: ScenarioFolder, localStorePort: Int) throws -> ServiceConfiguration {
+        self.localStorePort = localStorePort
         var configuration = try ServiceSettings(
             arguments: ["--policy", policy, "--port", "0", "--database", folder.path + "/tenure.sqlite"]
                 + folder.settings(localStorePort: localStorePort).flatMap { [$0.option, $0.value] },
@@ -146,8 +146,6 @@ actor InProcessService: EntitlementService {
         await currentRun?.hasStopped.wait()
         currentRun = nil
     }
-
-    private func setLocalStorePort(_ port: Int) { localStorePort = port }
 
     // MARK: Requests of scenarios
 

@@ -134,7 +134,6 @@ struct ScenarioRunCommand: AsyncParsableCommand {
 
     /// Prints the outcomes that differ. With `--verbose`, prints all outcomes.
     private func report(_ outcomes: [ScenarioRun.Outcome], of scenario: Scenario) {
-        let terminal = Terminal.standardOutput
         let differences = outcomes.count { $0.difference != nil }
         let verdict =
             differences == 0
@@ -185,7 +184,7 @@ struct ScenarioSettingsCommand: AsyncParsableCommand {
     func run() async throws {
         let folder = try ScenarioFolder(at: folder, seed: ScenarioRunCommand.seed, now: Date())
         for (option, value) in folder.settings(localStorePort: localStorePort) {
-            Terminal.standardOutput.write("\(option) \(value)")
+            terminal.write("\(option) \(value)")
         }
     }
 }

@@ -55,8 +55,7 @@ struct ServeCommand: AsyncParsableCommand {
         Self.logFindings(about: configuration.policy, to: logger)
         let store = try await Self.openPostgresStore(of: configuration, isOneOfSeveral: false, logger: logger)
         try await TenureServer.serve(configuration: configuration, store: store, logger: logger) { port in
-            let bundleID = configuration.policy.app.bundleID
-            Terminal.standardOutput.write("serving \(bundleID) on \(configuration.url(port: port))")
+            terminal.write("serving \(configuration.policy.app.bundleID) on \(configuration.url(port: port))")
         }
     }
 
@@ -111,7 +110,7 @@ struct ServeCommand: AsyncParsableCommand {
         try await TenureServer.serve(
             addingStoreOpeners(to: apps, logger: logger), reread: reread, logger: logger
         ) { port in
-            Terminal.standardOutput.write("serving \(names) on \(apps.common.url(port: port))")
+            terminal.write("serving \(names) on \(apps.common.url(port: port))")
         }
     }
 
@@ -143,8 +142,7 @@ struct ServeCommand: AsyncParsableCommand {
         }
         guard let apps = settings.apps else { return show(configuration) }
         for app in apps.apps {
-            let isDefault = app.name == apps.defaultApp
-            Terminal.standardOutput.write("app \(app.name)\(isDefault ? " (default)" : ""):")
+            terminal.write("app \(app.name)\(app.name == apps.defaultApp ? " (default)" : ""):")
             show(app.configuration)
         }
     }
@@ -171,9 +169,9 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     private func show(_ configuration: ServiceConfiguration) {
-        for line in configuration.summary { Terminal.standardOutput.write(line) }
+        for line in configuration.summary { terminal.write(line) }
         for finding in Self.unacknowledgedFindings(in: configuration.policy) {
-            Terminal.standardOutput.write(
+            terminal.write(
                 "  policy \(finding.severity.rawValue): \(Terminal.escaped(finding.message)) [\(finding.code)]")
         }
     }

@@ -25,10 +25,10 @@ struct OutputFile {
         guard let path else {
             // Escape hidden characters only on a terminal. JSON stays valid, because it has JSON escapes there.
             if isatty(STDOUT_FILENO) == 1 {
-                if (try? JSONValue(parsing: bytes)) != nil { return Terminal.standardOutput.write(json: bytes) }
-                return Terminal.standardOutput.write(String(decoding: bytes, as: UTF8.self))
+                if (try? JSONValue(parsing: bytes)) != nil { return terminal.write(json: bytes) }
+                return terminal.write(String(decoding: bytes, as: UTF8.self))
             }
-            Terminal.standardOutput.write(bytes: bytes + (newlineAtEnd ? [UInt8(ascii: "\n")] : []))
+            terminal.write(bytes: bytes + (newlineAtEnd ? [UInt8(ascii: "\n")] : []))
             return
         }
         let file = try StreamedFile(path: path, replacing: replaces)

@@ -2,6 +2,9 @@ import Foundation
 import TenureCore
 import TenureFiles
 
+/// Standard output, to which commands write their results.
+let terminal = Terminal.standardOutput
+
 /// Standard output or standard error. Colors appear only on a terminal, and never if `NO_COLOR` is set.
 struct Terminal {
     enum Style: String, CaseIterable {

@@ -55,25 +55,21 @@ struct SigningKeyListCommand: AsyncParsableCommand {
 
     func run() async throws {
         let summary = try folder.signingKeys.summary()
-        let output = Terminal.standardOutput
         for key in summary.keys {
-            output.write("\(key.id)  created \(key.createdAt.rfc3339)  \(Self.state(of: key))")
+            terminal.write("\(key.id)  created \(key.createdAt.rfc3339)  \(Self.state(of: key))")
         }
-        if let waiting = summary.waiting {
-            output.write("waiting for the offline root's signature:")
-            output.write(waiting)
-        }
+        if let waiting = summary.waiting { terminal.write("waiting for the offline root's signature:\n\(waiting)") }
         switch summary.period {
         case .unlimited: break
-        case .until(let end): output.write("the key in use may sign until \(end.rfc3339)")
+        case .until(let end): terminal.write("the key in use may sign until \(end.rfc3339)")
         case .notSigned, .outdated:
-            output.write(
+            terminal.write(
                 "no entitlement tokens are issued: the offline root hasn't signed the key in use; "
                     + "sign it with `tenure signing-key root sign`, and install the result with `tenure signing-key install`"
             )
         }
-        output.write(summary.root == nil ? "pin the key in use:" : "pin the offline root:")
-        output.write(summary.root ?? summary.inUse)
+        terminal.write(summary.root == nil ? "pin the key in use:" : "pin the offline root:")
+        terminal.write(summary.root ?? summary.inUse)
     }
 
     /// Returns the state of a key, such as `in use` or `revoked 2026-11-21T12:00:00Z`.
@@ -115,11 +111,11 @@ struct SigningKeyRotateCommand: AsyncParsableCommand {
         switch try folder.signingKeys.rotate(droppingOldest: dropOldest, at: Date()) {
         case .rotated(let id, let publicKey):
             Terminal.standardError.write("the service signs with `\(id)` now; pin it in the next release:")
-            Terminal.standardOutput.write(publicKey)
+            terminal.write(publicKey)
         case .waiting(let publicKey):
             Terminal.standardError.write(
                 "sign this key with `tenure signing-key root sign`, then run `tenure signing-key install`:")
-            Terminal.standardOutput.write(publicKey)
+            terminal.write(publicKey)
         }
     }
 }
@@ -147,7 +143,7 @@ struct SigningKeyRevokeCommand: AsyncParsableCommand {
 
     func run() async throws {
         let keysOutsideChain = try folder.signingKeys.revoke(id, at: Date())
-        Terminal.standardOutput.write("revoked `\(id)`")
+        terminal.write("revoked `\(id)`")
         warnOfNeededUpdates(pinnedKeys: keysOutsideChain)
         let summary = try folder.signingKeys.summary()
         if summary.period == .notSigned {
@@ -156,7 +152,7 @@ struct SigningKeyRevokeCommand: AsyncParsableCommand {
                 warning: the service issues no entitlement tokens until the offline root signs its new key; run \
                 `tenure signing-key root sign` with this key, then `tenure signing-key install`:
                 """)
-            Terminal.standardOutput.write(summary.inUse)
+            terminal.write(summary.inUse)
         }
     }
 }
@@ -202,12 +198,11 @@ struct SigningKeyInstallCommand: AsyncParsableCommand {
         let result = try folder.signingKeys.install(
             try Self.text(in: statement), ofRoot: root, droppingOldest: dropOldest,
             replacingRoot: replaceRoot, at: Date())
-        let output = Terminal.standardOutput
         switch result {
-        case .period(let end): output.write("the key in use may sign until \(end.rfc3339)")
-        case .rotated(let end): output.write("the service signs with the new key now, until \(end.rfc3339)")
+        case .period(let end): terminal.write("the key in use may sign until \(end.rfc3339)")
+        case .rotated(let end): terminal.write("the service signs with the new key now, until \(end.rfc3339)")
         case .revoked(let ids, let keysOutsideChain):
-            output.write(
+            terminal.write(
                 ids.isEmpty ? "no key of this service is newly revoked" : "revoked: \(ids.joined(separator: ", "))")
             warnOfNeededUpdates(pinnedKeys: keysOutsideChain)
         }

@@ -30,7 +30,7 @@ struct SigningKeyRootCreateCommand: AsyncParsableCommand {
 
     @Argument(help: "The file of the offline root key.") var file: String
 
-    func run() async throws { Terminal.standardOutput.write(try OfflineRoot(path: file).create()) }
+    func run() async throws { terminal.write(try OfflineRoot(path: file).create()) }
 }
 
 struct SigningKeyRootSignCommand: AsyncParsableCommand {
@@ -62,7 +62,7 @@ struct SigningKeyRootSignCommand: AsyncParsableCommand {
     func run() async throws {
         let now = Date()
         let end = now.addingTimeInterval(TimeInterval(days) * 86_400)
-        Terminal.standardOutput.write(
+        terminal.write(
             try OfflineRoot(path: file).sign(try SigningKeyInstallCommand.text(in: key), until: end, at: now))
     }
 }
@@ -101,6 +101,6 @@ struct SigningKeyRootRevokeCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        Terminal.standardOutput.write(try OfflineRoot(path: file).revoke(ids, counter: counter, at: Date()))
+        terminal.write(try OfflineRoot(path: file).revoke(ids, counter: counter, at: Date()))
     }
 }

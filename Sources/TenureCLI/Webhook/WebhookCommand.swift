@@ -29,7 +29,7 @@ struct WebhookCommand: AsyncParsableCommand {
             let webhook = Webhook(
                 name: "test", url: url, secrets: try Webhook.secrets(in: secretFile), allowsPrivate: allowPrivate)
             let (isDelivered, words) = try await webhook.test()
-            Terminal.standardOutput.write(words)
+            terminal.write(words)
             if !isDelivered { throw ExitCode.refused }
         }
     }
@@ -56,7 +56,7 @@ struct WebhookCommand: AsyncParsableCommand {
                             : "no message matches `--event` or `--since`")
                 }
                 for (message, deliveries) in messages {
-                    Terminal.standardOutput.write(
+                    terminal.write(
                         "\(message.event)  \(message.createdAt.rfc3339)  \(message.type)"
                             + (message.publicID.map { "  \($0)" } ?? ""))
                     for delivery in deliveries { write(delivery) }
@@ -69,10 +69,10 @@ struct WebhookCommand: AsyncParsableCommand {
             let end =
                 delivery.deliveredAt.map { "delivered \($0.rfc3339)" }
                 ?? delivery.nextAttempt.map { "next attempt \($0.rfc3339)" } ?? "abandoned"
-            Terminal.standardOutput.write("  \(Terminal.escaped(delivery.endpoint)): \(end)")
+            terminal.write("  \(Terminal.escaped(delivery.endpoint)): \(end)")
             for attempt in delivery.attempts {
                 let words = [attempt.status.map { String($0) }, attempt.detail].compactMap(\.self)
-                Terminal.standardOutput.write("    \(attempt.at.rfc3339)  \(words.joined(separator: "  "))")
+                terminal.write("    \(attempt.at.rfc3339)  \(words.joined(separator: "  "))")
             }
         }
     }
@@ -103,7 +103,7 @@ struct WebhookCommand: AsyncParsableCommand {
                 throw CommandError(
                     "no endpoint subscribes to a matching message; `tenure webhook log` lists the messages")
             }
-            Terminal.standardOutput.write(count == 1 ? "1 delivery is queued" : "\(count) deliveries are queued")
+            terminal.write(count == 1 ? "1 delivery is queued" : "\(count) deliveries are queued")
         }
     }
 }

@@ -5,13 +5,6 @@ import TenureStore
 
 /// Writes what the database stores about a customer, in responses and exports.
 extension JSONWriter {
-    /// Writes a list of objects. `fields` writes the fields of one object.
-    mutating func objects<Element>(
-        _ name: String, _ elements: some Collection<Element>, _ fields: (inout JSONWriter, Element) -> Void
-    ) {
-        field(name, elements) { json, element in json.object { fields(&$0, element) } }
-    }
-
     /// Writes everything that is stored about a customer, for an export.
     mutating func fields(of details: CustomerDetails) {
         objects("mergedCustomers", details.members) { $0.fields(of: $1) }
