@@ -53,13 +53,7 @@ struct ControlInterface: Sendable {
             let operations: [AppStoreOperation]
             switch try JSONValue(parsing: bytes) {
             case .object(let object): operations = [try AppStoreOperation(object)]
-            case .array(let elements):
-                operations = try elements.map { element in
-                    guard case .object(let object) = element else {
-                        throw OperationMistake("an operation must be a JSON object")
-                    }
-                    return try AppStoreOperation(object)
-                }
+            case .array(let elements): operations = try AppStoreOperation.list(elements)
             default: throw OperationMistake("the body must be one operation, or a list of operations")
             }
             let caused = try await store.perform(operations)

@@ -67,13 +67,7 @@ package struct DeviceInterface: Sendable {
         guard case .array(let elements)? = body["operations"] else {
             throw DeviceRefusal(.badRequest, "`operations` must be a list of operations")
         }
-        let operations = try elements.map { element in
-            guard case .object(let object) = element else {
-                throw OperationMistake("an operation must be a JSON object")
-            }
-            return try AppStoreOperation(object.withDefaultCustomer(body["customer"]))
-        }
-        try await store.perform(operations)
+        try await store.perform(AppStoreOperation.list(elements, customer: body["customer"]))
         return ["now": .string(await store.state.now.rfc3339)]
     }
 
@@ -150,19 +144,6 @@ package struct DeviceInterface: Sendable {
     ) throws -> JSONObject {
         let jws = try store.signer.transaction(transaction, in: state, for: .device(try request.device))
         return ["transaction": .string(jws), "isFinished": .boolean(transaction.isFinished)]
-    }
-}
-
-extension JSONObject {
-    /// Returns this operation for `customer`, if the operation needs a customer and names none. Returns any other
-    /// operation unchanged.
-    fileprivate func withDefaultCustomer(_ customer: JSONValue?) -> JSONObject {
-        guard self["customer"] == nil,
-            AppStoreOperation.Kind(rawValue: text("operation") ?? "")?.concernsCustomer == true
-        else { return self }
-        var object = self
-        object["customer"] = customer
-        return object
     }
 }
 

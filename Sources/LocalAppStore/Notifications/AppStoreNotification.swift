@@ -96,11 +96,9 @@ package enum HTTPNotificationSender {
         return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }()
 
-    /// Posts one notification, and returns the outcome: a timeout if there is no response after ten seconds.
-    package static var send: LocalAppStore.NotificationSender { { payload, url, _ in await post(payload, to: url) } }
-
-    /// Posts `{"signedPayload": "..."}` as `application/json`.
-    private static func post(_ payload: String, to url: String) async -> SendAttemptResult {
+    /// Posts `{"signedPayload": "..."}` as `application/json`, and returns the outcome: a timeout if there is no response
+    /// after ten seconds.
+    package static func send(_ payload: String, _ url: String, _: AppStoreNotification) async -> SendAttemptResult {
         let body: JSONObject = ["signedPayload": .string(payload)]
         var request = HTTPClientRequest(url: url)
         request.method = .POST

@@ -40,6 +40,20 @@ package struct AppStoreOperation: Sendable, Hashable {
         try checkCompleteness()
     }
 
+    /// Reads a list of operations. Throws an `OperationMistake`.
+    ///
+    /// - Parameter customer: the customer of each operation that needs one and names none.
+    static func list(
+        _ elements: [JSONValue], customer: JSONValue? = nil
+    ) throws(OperationMistake) -> [AppStoreOperation] {
+        try elements.map { element throws(OperationMistake) in
+            guard case .object(let object) = element else {
+                throw OperationMistake("an operation must be a JSON object")
+            }
+            return try AppStoreOperation(object.withDefaultCustomer(customer))
+        }
+    }
+
     /// Sets a parameter. Throws if this kind of operation has no parameter `name`, or if it is set already.
     package mutating func set(_ name: String, to text: String) throws(OperationMistake) {
         guard let parameter = Parameter(rawValue: name), kind.parameters.contains(where: { $0.name == parameter })
@@ -150,6 +164,19 @@ package struct AppStoreOperation: Sendable, Hashable {
         case (nil, let date?): return date
         case (nil, nil), (.some, .some): throw OperationMistake("`advance` needs one of `by` and `to`")
         }
+    }
+}
+
+extension JSONObject {
+    /// Returns this operation for `customer`, if the operation needs a customer and names none. Returns any other
+    /// operation unchanged.
+    fileprivate func withDefaultCustomer(_ customer: JSONValue?) -> JSONObject {
+        guard self["customer"] == nil,
+            AppStoreOperation.Kind(rawValue: text("operation") ?? "")?.concernsCustomer == true
+        else { return self }
+        var object = self
+        object["customer"] = customer
+        return object
     }
 }
 

@@ -45,8 +45,6 @@ package struct Scenario: Sendable {
         package let time: Time
         /// The events, in the order of the file.
         package let events: [Event]
-        /// The step's file, line and column, such as `scenario.yaml:12:7`.
-        let position: String
 
         /// Returns the time of this step. `now` is the store's time before the step.
         fileprivate func date(after now: Date) -> Date {

@@ -54,7 +54,7 @@ extension ScenarioReader {
         }
         if times != 1 { reading.report("a step needs one of `at: 2014-05-01` and `after: 31d`", at: part.position) }
         guard let time else { return nil }
-        return Scenario.Step(time: time, events: events, position: part.position.description)
+        return Scenario.Step(time: time, events: events)
     }
 
     /// Reads `acquires`, `{ acquires: macOS }`, `{ buys: com.example.calculator.yearly, offer: comeback }`, or a list

@@ -12,12 +12,16 @@ import TenureMint
 extension ServerAPI {
     /// Adds the endpoints of these requests.
     func addChanges(to apps: RouterGroup<BasicRequestContext>) {
-        apps.put("v2/transactions/consumption/{id}") { await respond($0, $1, .perSecond50, consume) }
-        apps.put("v1/transactions/consumption/{id}") { await respond($0, $1, .perSecond50, consumeVersion1) }
-        apps.put("v1/transactions/{id}/appAccountToken") { await respond($0, $1, .perSecond20, setAppAccountToken) }
-        apps.post("v1/transactions/{id}/finish") { await respond($0, $1, .perSecond50, finish) }
-        apps.put("v1/subscriptions/extend/{id}") { await respond($0, $1, .perSecond20, extend) }
-        apps.post("v1/subscriptions/extend/mass") { await respond($0, $1, .perSecond1, extendAll) }
+        apps.put("v2/transactions/consumption/{id}") { await respond($0, $1, .perSecond50) { try await consume($0) } }
+        apps.put("v1/transactions/consumption/{id}") {
+            await respond($0, $1, .perSecond50) { try await consumeVersion1($0) }
+        }
+        apps.put("v1/transactions/{id}/appAccountToken") {
+            await respond($0, $1, .perSecond20) { try await setAppAccountToken($0) }
+        }
+        apps.post("v1/transactions/{id}/finish") { await respond($0, $1, .perSecond50) { try await finish($0) } }
+        apps.put("v1/subscriptions/extend/{id}") { await respond($0, $1, .perSecond20) { try await extend($0) } }
+        apps.post("v1/subscriptions/extend/mass") { await respond($0, $1, .perSecond1) { try await extendAll($0) } }
         apps.get("v1/subscriptions/extend/mass/{product}/{id}") { request, context in
             let product = context.parameters.get("product") ?? ""
             return await answer(request, context, .perSecond1) { try massExtension($0, of: product) }

@@ -66,8 +66,7 @@ extension AppStoreState {
 
     /// Gives a member who just got the app everything that the family shares.
     mutating func giveShares(to account: Int, app: Int) {
-        guard let family = accounts[account].family else { return }
-        for other in families[family] ?? [] where other != account {
+        for other in family(of: account) {
             for index in accounts[other].subscriptions
             where subscriptions[index].isShared && subscriptions[index].app == app && subscriptions[index].isRunning {
                 shareSubscription(index, with: account)

@@ -49,11 +49,12 @@ struct ChangeLog: Sendable {
         _ contents: DeviceContents, isReturnedByPurchase: (Transaction) -> Bool, isOwn: (Transaction) -> Bool
     ) -> Bool {
         let isFirst = knownTransactions == nil
+        var known = knownTransactions ?? [:]
         let before = (transactions.changes.count, statuses.changes.count, storefronts.changes.count)
         // Report the oldest transactions first. Leave out a new transaction that `purchase()` returns. A later change
         // of that transaction, such as a refund, is reported.
         for received in contents.transactions.reversed()
-        where !isReturnedByPurchase(received.value) || !isFirst && isKnown(received.value) {
+        where !isReturnedByPurchase(received.value) || knownTransactions?[received.value.id] != nil {
             let reported = received.value.signedText.contents
             let knownState = knownTransactions?[received.value.id]
             let isChange =
@@ -61,10 +62,9 @@ struct ChangeLog: Sendable {
                 ? hadAnotherCustomer && !received.isFinished
                 : knownState != reported && !(knownState == nil && isOwn(received.value))
             if isChange { transactions.changes.append(received.value) }
-            knownTransactions = knownTransactions ?? [:]
-            knownTransactions?[received.value.id] = reported
+            known[received.value.id] = reported
         }
-        knownTransactions = knownTransactions ?? [:]
+        knownTransactions = known
         transactions.backlog = contents.transactions.reversed()
             .filter { !$0.isFinished && !isOwn($0.value) && !isReturnedByPurchase($0.value) }.map(\.value)
         for subscription in contents.subscriptions {
@@ -79,8 +79,6 @@ struct ChangeLog: Sendable {
         }
         return before != (transactions.changes.count, statuses.changes.count, storefronts.changes.count)
     }
-
-    private func isKnown(_ transaction: Transaction) -> Bool { knownTransactions?[transaction.id] != nil }
 }
 
 /// How far a listener has read the `ChangeLog`.

@@ -132,7 +132,7 @@ package struct JWSMinter: Sendable {
         ]
     }
 
-    /// Returns the time of day of the signing date, `offset` days later.
+    /// Returns the instant `offset` days after the signing date.
     private func signingDay(_ offset: Double) -> JSONValue { .instant(signingDate.addingTimeInterval(offset * 86_400)) }
 
     private func notification() throws -> JSONObject {
