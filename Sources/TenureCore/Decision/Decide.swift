@@ -162,9 +162,7 @@ private struct Evaluator {
         case .undetermined: return .undetermined(finding)
         case .owner:
             guard let era = entitlement.honoredEras.first else { return .notGranted(finding) }
-            let name = policy.eras[era].name
-            let isUnlimited = (entitlement.honors ?? []).contains { $0.era == name && $0.isUnlimited }
-            return isUnlimited ? .granted(until: nil, finding) : .undetermined(finding)
+            return entitlement.unlimitedEras.contains(era) ? .granted(until: nil, finding) : .undetermined(finding)
         }
     }
 
