@@ -74,7 +74,7 @@ struct JSONParser {
             if position == 0, buffer.starts(with: [0xEF, 0xBB, 0xBF]) {
                 throw error("JSON must not begin with a byte order mark; save it as UTF-8 without one")
             }
-            let isEnd = position == buffer.count
+            let isEnd = position >= buffer.count
             throw error(
                 isEnd ? "the text ends where a value is expected" : "expected a value; text needs double quotes")
         }
