@@ -74,9 +74,9 @@ struct JSONParser {
             if position == 0, buffer.starts(with: [0xEF, 0xBB, 0xBF]) {
                 throw error("JSON must not begin with a byte order mark; save it as UTF-8 without one")
             }
+            let isEnd = position >= buffer.count
             throw error(
-                position < buffer.count
-                    ? "expected a value; text needs double quotes" : "the text ends where a value is expected")
+                isEnd ? "the text ends where a value is expected" : "expected a value; text needs double quotes")
         }
     }
 
@@ -85,9 +85,8 @@ struct JSONParser {
         var count = 0
         repeat {
             guard current == UInt8(ascii: "\"") else {
-                throw error(
-                    current == UInt8(ascii: "}")
-                        ? "remove the comma before this `}`" : "expected a name in double quotes")
+                let isEnd = current == UInt8(ascii: "}")
+                throw error(isEnd ? "remove the comma before this `}`" : "expected a name in double quotes")
             }
             guard namesLeft > 0
             else { throw error("there are more than \(maximumNames) names; leave out fields that aren't needed") }

@@ -106,15 +106,9 @@ public struct AppStoreVerifier: Sendable {
         return try verified(signed, now: now)
     }
 
-    /// A payload with a valid signature, of any kind, app and environment.
-    private struct Signed {
-        /// The parsed JSON of the payload.
-        let tape: JSONTape
-        /// The certificates of the signer.
-        let chain: TrustedChain
-        /// The digest of the signed bytes.
-        let digest: SHA256Digest
-    }
+    /// The parsed JSON of a payload with a valid signature, of any kind, app and environment; the certificates of its
+    /// signer; and the digest of the signed bytes.
+    private typealias Signed = (tape: JSONTape, chain: TrustedChain, digest: SHA256Digest)
 
     /// Parses a JWS, and verifies its algorithm, certificates and signature.
     private func signed(_ jws: ArraySlice<UInt8>) throws(Rejection) -> Signed {
@@ -125,7 +119,7 @@ public struct AppStoreVerifier: Sendable {
             hash.update(data: segments.signedBytes[segments.header.upperBound...])
             let (chain, digest) = (knownHeader.chain, hash.finalize())
             try checkSignature(of: segments, hashedTo: digest, by: chain)
-            return Signed(tape: try segments.object(segments.payload, as: "payload"), chain: chain, digest: digest)
+            return (try segments.object(segments.payload, as: "payload"), chain, digest)
         }
         let header = try JWSHeader(segments.object(segments.header, as: "header"))
         try header.checkAlgorithm()
@@ -135,21 +129,20 @@ public struct AppStoreVerifier: Sendable {
         // Remember the header only after the signature was verified. An attacker can write any number of headers with a
         // genuine chain, which would displace the known headers, but can't sign with that chain.
         cache.remember(header: segments.bytes[segments.header], of: chain)
-        return Signed(tape: try segments.object(segments.payload, as: "payload"), chain: chain, digest: digest)
+        return (try segments.object(segments.payload, as: "payload"), chain, digest)
     }
 
     /// Reads the payload, and checks its dates, app and environment.
     private func verified<Payload: AppStorePayload>(_ signed: Signed, now: Date?) throws(Rejection) -> Verified<Payload>
     {
-        let (tape, chain) = (signed.tape, signed.chain)
+        let (tape, chain, digest) = signed
         let payload = try Payload(reading: FieldReader(tape: tape, index: tape.root))
         try checkSigning(at: payload.signedDate, by: chain, now: now)
         try checkRegisteredClaims(of: tape, at: now ?? payload.signedDate)
         try checkApp(of: payload)
         let environment = try trust.environment(named: payload.environmentName, signedBy: chain)
         return Verified(
-            payload: payload, environment: environment, signedDate: payload.signedDate, chain: chain,
-            digest: signed.digest)
+            payload: payload, environment: environment, signedDate: payload.signedDate, chain: chain, digest: digest)
     }
 
     /// Checks that the chain's key made the signature of the bytes with this digest.

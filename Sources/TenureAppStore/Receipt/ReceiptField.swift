@@ -71,18 +71,14 @@ extension ReceiptPayload {
         guard let attribute
         else { return ReceiptField(type: raw.type, name: "attribute_\(raw.type)", value: .bytes(content)) }
         let value: ReceiptField.Value =
-            if attribute == .inAppPurchase {
-                .fields(purchaseFields(raw.value))
-            } else {
-                switch ReceiptValue(reader, raw.value, as: attribute.encoding) {
-                case .text(let text): .text(text)
-                case .number(let number): .number(number)
-                case .flag(let flag): .flag(flag)
-                case .date(let date): .date(date)
-                case .octets: .bytes(content)
-                case .absent: .empty
-                case .malformed: .malformed(content)
-                }
+            switch ReceiptValue(reader, raw.value, as: attribute.encoding) {
+            case .text(let text): .text(text)
+            case .number(let number): .number(number)
+            case .flag(let flag): .flag(flag)
+            case .date(let date): .date(date)
+            case .octets: attribute == .inAppPurchase ? .fields(purchaseFields(raw.value)) : .bytes(content)
+            case .absent: .empty
+            case .malformed: .malformed(content)
             }
         return ReceiptField(type: raw.type, name: attribute.name, value: value)
     }

@@ -226,14 +226,12 @@ extension ParsedCertificate {
 
     private func keyUsage() throws(Rejection) -> KeyUsage? { try read("key usage") { try x509.extensions.keyUsage } }
 
-    private func authorityKeyIdentifier() throws(Rejection) -> [UInt8]? {
-        try read("authority key identifier") {
-            try x509.extensions.authorityKeyIdentifier?.keyIdentifier.map(Array.init)
-        }
+    private func authorityKeyIdentifier() throws(Rejection) -> ArraySlice<UInt8>? {
+        try read("authority key identifier") { try x509.extensions.authorityKeyIdentifier?.keyIdentifier }
     }
 
-    private func subjectKeyIdentifier() throws(Rejection) -> [UInt8]? {
-        try read("subject key identifier") { try x509.extensions.subjectKeyIdentifier.map { Array($0.keyIdentifier) } }
+    private func subjectKeyIdentifier() throws(Rejection) -> ArraySlice<UInt8>? {
+        try read("subject key identifier") { try x509.extensions.subjectKeyIdentifier?.keyIdentifier }
     }
 
     /// Reads an extension. If it can't be read, throws `malformed` with the extension's name.

@@ -43,25 +43,15 @@ private struct Evaluator {
         self.evidence = evidence
         self.policy = policy
         self.now = now
-        var notes: [Finding] = []
-        var evaluated = evidence.acquisitions
-        if evidence.environment.isProduction {
-            self.promises = promises
-            eraSources = evaluated.enumerated().map { EraSource($0.element, index: $0.offset, under: policy, at: now) }
-            if evidence.persona != nil { notes.append(.personaRefused) }
-        } else {
-            // Rules I1 and H5: eras are never read in test environments, which neither make nor use promises.
-            self.promises = []
-            if let acquisition = evidence.persona.map({ Acquisition(of: [$0.proof]) }), !evidence.isEmpty {
-                evaluated = [acquisition]
-                eraSources = [EraSource(acquisition, under: policy, at: now)]
-                notes.append(.persona)
-            } else {
-                eraSources = []
-                if evidence.persona != nil { notes.append(.personaRefused) }
-            }
-        }
-        self.notes = notes
+        // Rules I1 and H5: eras are never read in test environments, which neither make nor use promises.
+        let isProduction = evidence.environment.isProduction
+        self.promises = isProduction ? promises : []
+        let persona = isProduction || evidence.isEmpty ? nil : evidence.persona.map { Acquisition(of: [$0.proof]) }
+        let evaluated = persona.map { [$0] } ?? evidence.acquisitions
+        eraSources =
+            isProduction || persona != nil
+            ? evaluated.enumerated().map { EraSource($0.element, index: $0.offset, under: policy, at: now) } : []
+        notes = evidence.persona == nil ? [] : [persona == nil ? .personaRefused : .persona]
         context = Reason.Context(evidence, evaluated: evaluated, under: policy)
     }
 
@@ -172,9 +162,7 @@ private struct Evaluator {
         case .undetermined: return .undetermined(finding)
         case .owner:
             guard let era = entitlement.honoredEras.first else { return .notGranted(finding) }
-            let name = policy.eras[era].name
-            let isUnlimited = (entitlement.honors ?? []).contains { $0.era == name && $0.isUnlimited }
-            return isUnlimited ? .granted(until: nil, finding) : .undetermined(finding)
+            return entitlement.unlimitedEras.contains(era) ? .granted(until: nil, finding) : .undetermined(finding)
         }
     }
 

@@ -15,14 +15,10 @@ struct PossibleEras {
         self.version = version
         self.date = date
         let (joined, contradiction) = Self.join(version, date)
-        if date.windowEras.isEmpty {
-            eras = joined
-            self.contradiction = contradiction
-        } else {
-            // A window adds eras and never removes an era.
-            eras = joined.union(date.windowEras).union(date.eras)
-            self.contradiction = nil
-        }
+        let isInWindow = !date.windowEras.isEmpty
+        // A window adds eras and never removes an era.
+        eras = isInWindow ? joined.union(date.windowEras).union(date.eras) : joined
+        self.contradiction = isInWindow ? nil : contradiction
     }
 
     /// Rule C1, without the exception: returns the possible eras, and the contradiction if the proofs have no common

@@ -241,9 +241,7 @@ private func endRefundedCopies(in purchases: inout [Purchase]) {
     guard purchases.contains(where: { $0.revocationDate != nil }) else { return }
     let copies = Dictionary(grouping: purchases.indices) { CopyKey(of: purchases[$0]) }
     for indices in copies.values where indices.count > 1 {
-        let latest = indices.map { purchases[$0] }.reduce(nil) { latest, purchase in
-            latest.map { purchase.supersedes($0) ? purchase : $0 } ?? purchase
-        }
+        let latest = indices.map { purchases[$0] }.max { $1.supersedes($0) }
         guard let refund = latest?.revocationDate else { continue }
         for index in indices where purchases[index].isRefunded(with: refund) {
             purchases[index].revocationDate = refund
