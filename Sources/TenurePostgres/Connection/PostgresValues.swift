@@ -135,9 +135,7 @@ struct PostgresParameters {
 
     init() {}
 
-    init(_ values: [SQLValue]) throws(PostgresFailure) {
-        for value in values { try append(value) }
-    }
+    init(_ values: [SQLValue]) throws(PostgresFailure) { for value in values { try append(value) } }
 
     /// Appends one value in PostgreSQL's binary format.
     mutating func append(_ value: SQLValue) throws(PostgresFailure) {

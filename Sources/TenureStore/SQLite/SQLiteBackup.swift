@@ -34,7 +34,11 @@ package struct SQLiteBackup: Sendable {
             throw .store(error)
         }
         try removeOldLog()
-        return try copy(replacing: replacing)
+        // Opened for writing, because a reader would leave a log beside a database that nothing else has open.
+        let connection = try storing { () throws(StoreError) in
+            try SQLiteCopyNumber.opened(SQLiteFile.resolved(source))
+        }
+        return try SQLiteCopy(target: target).write(from: connection, replacing: replacing)
     }
 
     /// Removes the write-ahead log (`-wal`) of an earlier database at the target. SQLite would apply this log to the
@@ -61,17 +65,14 @@ package struct SQLiteBackup: Sendable {
             throw .store(error)
         }
     }
+}
 
-    /// Copies the source to the target.
-    private func copy(replacing: Bool) throws(SQLiteFileError) -> SQLiteCopy.Contents {
-        let connection: SQLiteConnection
-        do throws(StoreError) {
-            // Opened for writing, because a reader would leave a log beside a database that nothing else has open.
-            connection = try SQLiteCopyNumber.opened(SQLiteFile.resolved(source))
-        } catch {
-            throw .store(error)
-        }
-        return try SQLiteCopy(target: target).write(from: connection, replacing: replacing)
+/// Runs a part of a backup or a restore, and turns its error into `SQLiteFileError.store`.
+private func storing<Value>(_ body: () throws(StoreError) -> Value) throws(SQLiteFileError) -> Value {
+    do throws(StoreError) {
+        return try body()
+    } catch {
+        throw .store(error)
     }
 }
 
@@ -123,11 +124,7 @@ package struct SQLiteRestore: Sendable {
 
     /// Locks the database at a path; nil if another process has it open.
     private func lock(_ path: String) throws(SQLiteFileError) -> SQLiteFileLock? {
-        do throws(StoreError) {
-            return try SQLiteFileLock(path: path)
-        } catch {
-            throw .store(error)
-        }
+        try storing { () throws(StoreError) in try SQLiteFileLock(path: path) }
     }
 
     /// Checks the backup, copies it to the path `staged`, and checks the copy. `path` is the database to replace.

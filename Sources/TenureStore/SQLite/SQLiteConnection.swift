@@ -157,9 +157,7 @@ package final class SQLiteConnection: @unchecked Sendable {
 
     // MARK: Errors
 
-    private func check(_ code: Int32) throws(StoreError) {
-        guard code == SQLITE_OK else { throw error(code) }
-    }
+    private func check(_ code: Int32) throws(StoreError) { guard code == SQLITE_OK else { throw error(code) } }
 
     /// Returns the error for the result code of a call.
     func error(_ code: Int32) -> StoreError {

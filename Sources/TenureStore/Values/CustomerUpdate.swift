@@ -70,17 +70,13 @@ package struct CustomerUpdate: Sendable {
     package mutating func addUse(of device: DeviceUse) { deviceUse = device }
 
     /// Adds grants and revocations by support.
-    mutating func add(_ support: [SupportGrant]) {
-        for grant in support { facts.add(grant) }
-    }
+    mutating func add(_ support: [SupportGrant]) { for grant in support { facts.add(grant) } }
 
     /// Makes the facts those of an unbound customer.
     mutating func setUnbound() { facts.isUnbound = true }
 
     /// Adds promises that the customer doesn't have yet.
-    package mutating func promise(_ more: [StoredPromise]) {
-        for promise in more { self.promise(promise) }
-    }
+    package mutating func promise(_ more: [StoredPromise]) { for promise in more { self.promise(promise) } }
 
     /// Adds a promise, unless the customer has it already.
     package mutating func promise(_ promise: StoredPromise) {
@@ -102,14 +98,10 @@ package enum EntitlementChange: Sendable, Hashable {
     case reported([Message], SentEntitlements, nextComparison: Date?)
 
     /// The messages to send; empty for `later` and `never`.
-    var messages: [Message] {
-        if case .reported(let messages, _, _) = self { messages } else { [] }
-    }
+    var messages: [Message] { if case .reported(let messages, _, _) = self { messages } else { [] } }
 
     /// The entitlements as webhooks have reported them after the messages; nil for `later` and `never`.
-    var sentEntitlements: SentEntitlements? {
-        if case .reported(_, let sent, _) = self { sent } else { nil }
-    }
+    var sentEntitlements: SentEntitlements? { if case .reported(_, let sent, _) = self { sent } else { nil } }
 
     /// The value of the column `next_comparison`, if there are endpoints.
     func nextComparison(at now: Date) -> SQLValue {

@@ -144,9 +144,7 @@ struct FactsReader {
     }
 
     /// Reads a string if its flag is set.
-    mutating func utf8(if isPresent: Bool) throws(Malformed) -> UnsafeRawBufferPointer? {
-        isPresent ? try utf8() : nil
-    }
+    mutating func utf8(if isPresent: Bool) throws(Malformed) -> UnsafeRawBufferPointer? { isPresent ? try utf8() : nil }
 
     mutating func date() throws(Malformed) -> Date {
         guard bytes.count - position >= 8 else { throw malformed }
