@@ -36,9 +36,8 @@ package struct PostgresAddress: Sendable, Hashable {
         let (address, query) = Self.splitQuery(of: url)
         // The address as error messages may show it.
         let shown = Self.mayHoldSecret(url) ? "postgres://…" : address
-        guard Self.isPostgres(url) else {
-            throw .unusable(database: shown, detail: "it isn't a URL that begins with `postgres://`")
-        }
+        guard Self.isPostgres(url)
+        else { throw .unusable(database: shown, detail: "it isn't a URL that begins with `postgres://`") }
         var tenureOptions: [String: String] = [:]
         var libpqPairs: [Substring] = []
         for pair in query.split(separator: "&") {

@@ -103,9 +103,8 @@ extension UnsafeRawBufferPointer {
             Int16(bigEndian: loadUnaligned(fromByteOffset: $0, as: Int16.self))
         }
         let (weight, digits) = (Int(words[1]), words[4...])
-        guard Int(words[0]) == digits.count, weight < 5, digits.count <= weight + 1 || digits.isEmpty else {
-            return nil
-        }
+        guard Int(words[0]) == digits.count, weight < 5, digits.count <= weight + 1 || digits.isEmpty
+        else { return nil }
         let isNegative: Bool
         switch UInt16(bitPattern: words[2]) {
         case 0: isNegative = false
@@ -147,9 +146,8 @@ struct PostgresParameters {
         case .integer(let number): append(number)
         case .real(let number): append(PostgresType.float8, 8) { $0.appendBigEndian(number.bitPattern) }
         case .text(let text):
-            guard !text.utf8.contains(0) else {
-                throw PostgresFailure(.failed("a string contains a NUL character, which PostgreSQL can't store"))
-            }
+            guard !text.utf8.contains(0)
+            else { throw PostgresFailure(.failed("a string contains a NUL character, which PostgreSQL can't store")) }
             try append(PostgresType.text, text.utf8)
         case .blob(let blob): try append(PostgresType.bytea, blob)
         }
@@ -177,9 +175,8 @@ struct PostgresParameters {
     private static let maximumValue = 0x3fff_ffff
 
     private mutating func append(_ type: Oid, _ value: some Collection<UInt8>) throws(PostgresFailure) {
-        guard value.count < Self.maximumValue - bytes.count else {
-            throw PostgresFailure(.failed("a value has \(value.count) bytes; PostgreSQL's limit is 1 GB"))
-        }
+        guard value.count < Self.maximumValue - bytes.count
+        else { throw PostgresFailure(.failed("a value has \(value.count) bytes; PostgreSQL's limit is 1 GB")) }
         append(type, value.count) { $0.append(contentsOf: value) }
     }
 

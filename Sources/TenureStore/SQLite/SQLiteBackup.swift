@@ -25,9 +25,8 @@ package struct SQLiteBackup: Sendable {
         guard replacing || !FileManager.default.fileExists(atPath: target) else { throw .exists(path: target) }
         guard !SQLiteFile.areSame(source, target) else { throw .itself(path: target) }
         do throws(StoreError) {
-            guard try SQLiteFile.holdsDatabase(at: source) else {
-                throw .unusable(database: source, detail: "it has no data; check the path")
-            }
+            guard try SQLiteFile.holdsDatabase(at: source)
+            else { throw .unusable(database: source, detail: "it has no data; check the path") }
         } catch .newerDatabase {
             // A backup copies the database of a newer release unchanged.
         } catch {
@@ -131,9 +130,8 @@ package struct SQLiteRestore: Sendable {
     private func stage(at staged: String, beside path: String) throws(SQLiteFileError) -> SQLiteCopy.Contents {
         let source: SQLiteConnection
         do throws(StoreError) {
-            guard try SQLiteFile.holdsDatabase(at: backup) else {
-                throw .unusable(database: backup, detail: "it contains no Tenure database; choose another backup")
-            }
+            guard try SQLiteFile.holdsDatabase(at: backup)
+            else { throw .unusable(database: backup, detail: "it contains no Tenure database; choose another backup") }
             // A damaged database doesn't say which app it belongs to.
             if let expected = bundleID ?? SQLiteFile.header(at: path)?.bundleID,
                 let actual = SQLiteFile.header(at: backup)?.bundleID, actual != expected

@@ -84,9 +84,8 @@ package final class SQLiteConnection: @unchecked Sendable {
             sqlite3_reset(statement)
             sqlite3_clear_bindings(statement)
         }
-        guard Int(sqlite3_bind_parameter_count(statement)) == arguments.count else {
-            throw .defect("a statement got \(arguments.count) arguments, which isn't the number of its parameters")
-        }
+        guard Int(sqlite3_bind_parameter_count(statement)) == arguments.count
+        else { throw .defect("a statement got \(arguments.count) arguments, which isn't the number of its parameters") }
         var index: Int32 = 0
         for argument in arguments {
             index += 1

@@ -108,9 +108,8 @@ enum SQLiteFile {
     /// name (https://www.sqlite.org/howtocorrupt.html, section 2.5).
     static func objectionToNames(of path: String) -> StoreError? {
         var status = stat()
-        guard stat(resolved(path), &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_nlink > 1 else {
-            return nil
-        }
+        guard stat(resolved(path), &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_nlink > 1
+        else { return nil }
         return .unusable(
             database: path,
             detail: """

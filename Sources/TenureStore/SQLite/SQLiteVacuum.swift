@@ -15,9 +15,8 @@ package struct SQLiteVacuum: Sendable {
     /// Returns the sizes of the file in bytes, before and after.
     package func run() throws(SQLiteFileError) -> (before: Int64, after: Int64) {
         do throws(StoreError) {
-            guard try SQLiteFile.holdsDatabase(at: path) else {
-                throw .unusable(database: path, detail: "it contains no Tenure database; check the path")
-            }
+            guard try SQLiteFile.holdsDatabase(at: path)
+            else { throw .unusable(database: path, detail: "it contains no Tenure database; check the path") }
             let file = SQLiteFile.resolved(path)
             // The lock is released immediately, because SQLite opens the database below.
             guard try SQLiteFileLock(path: file) != nil else { throw .busy }

@@ -22,9 +22,8 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
     /// Returns the customer after the update; nil if the update no longer applies, for example because the customer was
     /// erased. Throws `busy` if the customer changed during every attempt.
     func run() async throws(StoreError) -> (customer: Customer, outcome: Outcome)? {
-        guard let mostReliable = plan.identities.min(by: { $0.kind < $1.kind }) else {
-            throw .defect("an update names no customer")
-        }
+        guard let mostReliable = plan.identities.min(by: { $0.kind < $1.kind })
+        else { throw .defect("an update names no customer") }
         // Concurrent large updates of one customer would force each other to start again.
         return try await store.namedLocks.withLock(LockKey.identity(mostReliable, plan.realm).text) {
             () throws(StoreError) in

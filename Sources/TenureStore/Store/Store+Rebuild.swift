@@ -15,9 +15,8 @@ extension Store {
             guard facts != customer.facts || !found.areFactsReadable else { return .done((customer, false)) }
             let encoded = EncodedFacts(facts)
             return try await write { transaction in
-                guard try transaction.rowsFingerprint(of: id, forUpdate: true) == found.fingerprint else {
-                    return .unfinished
-                }
+                guard try transaction.rowsFingerprint(of: id, forUpdate: true) == found.fingerprint
+                else { return .unfinished }
                 return .done((try transaction.replaceFacts(of: found, with: encoded), true))
             }
         }

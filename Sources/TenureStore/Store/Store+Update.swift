@@ -34,9 +34,8 @@ extension Store {
     package func updateInPieces<Outcome: Sendable>(
         _ plan: CustomerUpdatePlan, decide: @escaping @Sendable (Customer?) -> (CustomerUpdate, Outcome)
     ) async throws(StoreError) -> (customer: Customer, outcome: Outcome) {
-        guard let done = try await LargeUpdate(store: self, plan: plan, decide: decide).run() else {
-            throw .defect("an update that always applies wasn't saved")
-        }
+        guard let done = try await LargeUpdate(store: self, plan: plan, decide: decide).run()
+        else { throw .defect("an update that always applies wasn't saved") }
         return done
     }
 

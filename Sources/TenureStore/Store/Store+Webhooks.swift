@@ -39,9 +39,8 @@ extension Store {
         // The last piece has no customers, and ends the comparison of all customers.
         for customers in next.customers.isEmpty ? [[]] : next.customers.pieces {
             let positions = (before: position, after: customers.last?.id)
-            guard try await compare(customers, at: now, under: publication, continuing: positions, evaluate) else {
-                return true
-            }
+            guard try await compare(customers, at: now, under: publication, continuing: positions, evaluate)
+            else { return true }
             position = customers.last?.id ?? position
         }
         return !next.customers.isEmpty
@@ -76,9 +75,8 @@ extension Store {
                 if let positions, try transaction.comparisonPosition() != positions.before { return .done(false) }
                 if let prepared {
                     transaction.knownFacts = [prepared.customer.id: prepared.facts]
-                    guard try transaction.customer(prepared.customer.id, forUpdate: true) == prepared.customer else {
-                        return .unfinished
-                    }
+                    guard try transaction.customer(prepared.customer.id, forUpdate: true) == prepared.customer
+                    else { return .unfinished }
                     try transaction.compareEntitlements(of: prepared.customer.id, isBulk: positions != nil) { _ in
                         prepared.change
                     }

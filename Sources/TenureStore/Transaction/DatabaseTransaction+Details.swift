@@ -190,9 +190,8 @@ extension DatabaseTransaction {
     package func customers(withAnyID id: String, in realms: [Realm]) throws(StoreError) -> [Customer] {
         var found: [Customer] = []
         func add(_ customer: Customer?) {
-            guard let customer, realms.contains(customer.realm), !found.contains(where: { $0.id == customer.id }) else {
-                return
-            }
+            guard let customer, realms.contains(customer.realm), !found.contains(where: { $0.id == customer.id })
+            else { return }
             found.append(customer)
         }
         add(try customer(named: id))

@@ -143,9 +143,8 @@ extension DatabaseTransaction {
     /// grants and revocations by support.
     private func facts(of member: Int64) throws(StoreError) -> [CustomerFacts] {
         // Most signatures were verified before the transaction. Entries that were stored since then are verified here.
-        guard let largeFacts, let rederivation = largeFacts.rederivation else {
-            throw .defect("a customer is split without a verifier")
-        }
+        guard let largeFacts, let rederivation = largeFacts.rederivation
+        else { throw .defect("a customer is split without a verifier") }
         var proven = largeFacts.provenFacts(of: member)
         var (pages, end) = ([CustomerFacts](), proven.end)
         while let entries = try signedEntries(of: member, after: end, limit: Rederivation.pageSize), !entries.isEmpty {
@@ -173,9 +172,8 @@ extension DatabaseTransaction {
             if try artifactCount(of: member) >= Self.maximumArtifactsPerMember { fullMember = member }
         }
         // Without such a member, a stored artifact proves every fact.
-        guard let fullMember, let fallback = parts.firstIndex(where: { $0.members.contains(fullMember) }) else {
-            return
-        }
+        guard let fullMember, let fallback = parts.firstIndex(where: { $0.members.contains(fullMember) })
+        else { return }
         let unproven = try result(of: .remainder(former.facts, without: parts.map(\.facts)))
         let names =
             unproven.proofs.flatMap(\.names) + unproven.purchases.flatMap(\.names) + unproven.renewals.flatMap(\.names)
