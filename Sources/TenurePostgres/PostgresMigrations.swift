@@ -22,8 +22,7 @@ extension PostgresConnection {
                 address.description,
                 "its schema `\(address.schema)` \(DatabaseOpening.noDatabase); check `schema` in the URL")
         }
-        guard header.id.count == 16
-        else { throw PostgresFailure(.damaged("`\(address.description)` has no valid ID")) }
+        guard header.id.count == 16 else { throw PostgresFailure(.damaged("`\(address.description)` has no valid ID")) }
         if let objection = requirements.objection(to: header, for: opening.use) { throw PostgresFailure(objection) }
         return header.id
     }

@@ -34,8 +34,7 @@ struct AdvisoryKeys: Hashable {
         return switch numbers.count {
         case 0: first
         case ...Self.maximum:
-            first + ", pg_advisory_xact_lock_shared(\(all))"
-                + numbers.map { ", pg_advisory_xact_lock(\($0))" }.joined()
+            first + ", pg_advisory_xact_lock_shared(\(all))" + numbers.map { ", pg_advisory_xact_lock(\($0))" }.joined()
         default: first + ", pg_advisory_xact_lock(\(all))"
         }
     }

@@ -341,8 +341,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
             transaction.knownFacts = [prepared.formerCustomer.id: prepared.knownFacts]
             guard let former = try transaction.unchanged(prepared, in: plan.realm) else { return .unfinished }
             if let member, try !transaction.finish(updateID, of: member) { return .unfinished }
-            let customer = try transaction.write(
-                prepared.update, of: former, in: plan.realm, encoded: prepared.encoded)
+            let customer = try transaction.write(prepared.update, of: former, in: plan.realm, encoded: prepared.encoded)
             try transaction.record(prepared.update, of: customer, former: former, artifacts: lastArtifacts)
             try transaction.complete(plan, for: customer)
             return .done((customer, prepared.outcome))

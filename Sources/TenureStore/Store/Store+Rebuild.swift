@@ -88,8 +88,7 @@ extension DatabaseTransaction {
             // The customer in `found` has empty facts in place of the unreadable facts. If the new facts are empty too,
             // `update` sees no difference and writes nothing, so the row must have empty facts first.
             try session.execute(
-                "UPDATE customers SET facts = $1 WHERE id = $2",
-                [.blob(customer.facts.encoded), .integer(customer.id)])
+                "UPDATE customers SET facts = $1 WHERE id = $2", [.blob(customer.facts.encoded), .integer(customer.id)])
         }
         return try update(customer, to: encoded.facts, encoded: encoded)
     }

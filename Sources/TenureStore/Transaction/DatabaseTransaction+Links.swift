@@ -46,8 +46,7 @@ extension DatabaseTransaction {
         }
         // Write: take the account away from the former user, then merge it with the user's other accounts.
         if isTransfer {
-            customer = try takeAway(
-                taken, including: member, from: customer, allMembers: all, actor: actor)
+            customer = try takeAway(taken, including: member, from: customer, allMembers: all, actor: actor)
         }
         if let linkedCustomer {
             customer = try merge(customer, into: linkedCustomer, because: .sameUser, of: user, actor: actor)

@@ -59,10 +59,8 @@ struct FactsReader {
     private mutating func purchase() throws(Malformed) -> Purchase {
         let flags = FactsFormat.Flags<FactsFormat.PurchaseField>(rawValue: try number())
         return Purchase(
-            transactionID: try text(),
-            originalTransactionID: flags.contains(.originalTransactionID) ? try text() : nil,
-            productID: try text(),
-            type: flags.contains(.type) ? try productType() : nil,
+            transactionID: try text(), originalTransactionID: flags.contains(.originalTransactionID) ? try text() : nil,
+            productID: try text(), type: flags.contains(.type) ? try productType() : nil,
             purchaseDate: try date(if: flags.contains(.purchaseDate)),
             expiresDate: try date(if: flags.contains(.expiresDate)),
             revocationDate: try date(if: flags.contains(.revocationDate)), isUpgraded: flags.contains(.isUpgraded),
