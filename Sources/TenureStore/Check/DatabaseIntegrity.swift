@@ -57,12 +57,9 @@ struct DatabaseIntegrity {
                     GROUP BY child."\(column.name)" ORDER BY child."\(column.name)" LIMIT \(Self.limitPerKind)
                     """)
                 for row in rows {
-                    report(
-                        DatabaseFinding(
-                            """
-                            `\(table.name)` refers to row \(try row.integer(0)) of `\(parent.name)`, which doesn't \
-                            exist (affected rows: \(try row.integer(1)))
-                            """, .restore))
+                    let missing = "row \(try row.integer(0)) of `\(parent.name)`, which doesn't exist"
+                    let problem = "`\(table.name)` refers to \(missing) (affected rows: \(try row.integer(1)))"
+                    report(DatabaseFinding(problem, .restore))
                 }
             }
         }

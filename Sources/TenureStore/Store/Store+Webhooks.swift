@@ -69,7 +69,7 @@ extension Store {
             }
             return try await writePiece(at: now, locking: [.endpoints]) { [prepared] transaction in
                 var transaction = transaction
-                guard try transaction.isCurrent(publication) else { return .done(false) }
+                if let publication, try transaction.publication()?.id != publication { return .done(false) }
                 // The comparison of all customers may have started again, or another process may have compared these
                 // customers.
                 if let positions, try transaction.comparisonPosition() != positions.before { return .done(false) }

@@ -230,11 +230,6 @@ extension DatabaseTransaction {
             ])
         return customer.with(facts, change.sentEntitlements ?? customer.sentEntitlements)
     }
-
-    /// Stores an identity for the member by which the customer was found, unless the identity is stored already.
-    func insert(_ identity: Identity, of customer: Customer) throws(StoreError) {
-        try insert([identity], ofMember: customer.member, in: customer.realm)
-    }
 }
 
 extension Customer {

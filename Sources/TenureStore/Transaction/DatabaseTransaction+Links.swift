@@ -52,7 +52,7 @@ extension DatabaseTransaction {
             customer = try merge(customer, into: linkedCustomer, because: .sameUser, of: user, actor: actor)
                 .with(member: member.id)
         } else {
-            try insert(identity, of: customer)
+            try insert([identity], ofMember: customer.member, in: customer.realm)
         }
         // The event lists the promises (rights that are stored so that later policies keep them), so that the timeline
         // shows which promises moved with the account.

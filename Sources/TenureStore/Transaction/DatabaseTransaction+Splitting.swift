@@ -21,7 +21,12 @@ extension DatabaseTransaction {
         let former = try customer(of: member)
         guard former.id != member.id else { return }
         try mergeMember(member.id, into: nil)
-        if isPermanent { try separate(member.id, from: try group(of: former.id)) }
+        // If the split is permanent, the members are never merged automatically again.
+        for other in isPermanent ? try group(of: former.id) : [] where other != member.id {
+            try session.execute(
+                "INSERT INTO separations (first, second) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+                [.integer(min(member.id, other)), .integer(max(member.id, other))])
+        }
         let parts = try restore([former.id, member.id], of: former)
         // The event of each customer names the other customer.
         for (customer, publicID) in zip(parts, [member.publicID, former.publicID]) {
@@ -64,15 +69,6 @@ extension DatabaseTransaction {
             return survivor
         }
         return (try rewire(rest), try rewire(taken))
-    }
-
-    /// Stores that a member was split from other members, so that they are never merged automatically again.
-    func separate(_ one: Int64, from others: [Int64]) throws(StoreError) {
-        for other in others where other != one {
-            try session.execute(
-                "INSERT INTO separations (first, second) VALUES ($1, $2) ON CONFLICT DO NOTHING",
-                [.integer(min(one, other)), .integer(max(one, other))])
-        }
     }
 
     /// Removes the separations between two customers, because support merges them.
