@@ -16,8 +16,7 @@ struct AdvisoryKeys: Hashable {
     static let maximum = 64
 
     init(_ keys: [String], schema: String) {
-        let numbers = Set(keys.map { Self.number("key", schema, $0) })
-        self.numbers = numbers.sorted()
+        numbers = Set(keys.map { Self.number("key", schema, $0) }).sorted()
         all = Self.number("all", schema, "")
         writers = Self.writers(in: schema)
     }

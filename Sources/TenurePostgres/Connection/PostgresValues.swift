@@ -105,12 +105,8 @@ extension UnsafeRawBufferPointer {
         let (weight, digits) = (Int(words[1]), words[4...])
         guard Int(words[0]) == digits.count, weight < 5, digits.count <= weight + 1 || digits.isEmpty
         else { return nil }
-        let isNegative: Bool
-        switch UInt16(bitPattern: words[2]) {
-        case 0: isNegative = false
-        case 0x4000: isNegative = true
-        default: return nil
-        }
+        let isNegative = words[2] == 0x4000
+        guard isNegative || words[2] == 0 else { return nil }
         var number: Int64 = 0
         for position in 0..<(digits.isEmpty ? 0 : weight + 1) {
             let digit = position < digits.count ? Int64(digits[digits.startIndex + position]) : 0
@@ -201,13 +197,7 @@ struct PostgresParameters {
             let pointers: [UnsafePointer<CChar>?] = offsets.map { offset in
                 offset.flatMap { offset in start.map { $0 + offset } }
             }
-            return pointers.withUnsafeBufferPointer { pointers in
-                lengths.withUnsafeBufferPointer { lengths in
-                    formats.withUnsafeBufferPointer { formats in
-                        body(pointers.baseAddress, lengths.baseAddress, formats.baseAddress)
-                    }
-                }
-            }
+            return body(pointers, lengths, formats)
         }
     }
 }

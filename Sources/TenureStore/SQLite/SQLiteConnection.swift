@@ -86,10 +86,8 @@ package final class SQLiteConnection: @unchecked Sendable {
         }
         guard Int(sqlite3_bind_parameter_count(statement)) == arguments.count
         else { throw .defect("a statement got \(arguments.count) arguments, which isn't the number of its parameters") }
-        var index: Int32 = 0
-        for argument in arguments {
-            index += 1
-            try check(argument.bind(to: statement, at: index))
+        for (index, argument) in arguments.enumerated() {
+            try check(argument.bind(to: statement, at: Int32(index + 1)))
         }
         while true {
             switch sqlite3_step(statement) {
