@@ -22,7 +22,7 @@ extension DatabaseTransaction {
         }
         let outcome = try attempt(request, on: member)
         switch outcome {
-        case .done: try remember(request, on: member)
+        case .done: try remember(request, on: member.publicID, as: request.change.canonicalText)
         case .erased(let counts): try rememberErasure(by: request, of: member, counts)
         case .refused: break
         }
@@ -148,10 +148,6 @@ extension DatabaseTransaction {
     }
 
     /// Stores a request that has an ID, so that a repeated request changes nothing.
-    func remember(_ request: RequestedChange, on member: CustomerMember) throws(StoreError) {
-        try remember(request, on: member.publicID, as: request.change.canonicalText)
-    }
-
     private func remember(_ request: RequestedChange, on customer: String, as change: String) throws(StoreError) {
         guard let id = request.request else { return }
         try session.execute(

@@ -29,7 +29,7 @@ package struct CustomerUpdate: Sendable {
     /// Whether all purchases of the account that the artifacts come from are known.
     private(set) var completesPurchases = false
     /// Whether all purchases of the customer's other accounts are known.
-    private let otherAccountsAreComplete: Bool
+    private var otherAccountsAreComplete = true
 
     /// - Parameter customer: the customer before the update; nil for a new customer.
     package init(of customer: Customer?) {
@@ -38,10 +38,7 @@ package struct CustomerUpdate: Sendable {
     }
 
     /// Creates an update with facts that replace the customer's facts.
-    package init(facts: CustomerFacts) {
-        self.facts = facts
-        otherAccountsAreComplete = true
-    }
+    package init(facts: CustomerFacts) { self.facts = facts }
 
     /// Adds artifacts and what they prove. Each artifact is stored once, however often it's sent.
     package mutating func add(
