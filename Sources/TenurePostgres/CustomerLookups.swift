@@ -183,9 +183,8 @@ final class CustomerLookups: Sendable {
     {
         if let other = answer.integer(row, 5) { return .another(other) }
         if answer.bytes(row, 7) != nil { return .awaitsPublication }
-        guard let code = answer.integer(row, 1).flatMap({ UInt8(exactly: $0) }), let realm = Realm(code: code) else {
-            throw .damaged("customer \(id) has an unknown number in the column `realm`")
-        }
+        guard let code = answer.integer(row, 1).flatMap({ UInt8(exactly: $0) }), let realm = Realm(code: code)
+        else { throw .damaged("customer \(id) has an unknown number in the column `realm`") }
         guard let publicID = answer.bytes(row, 2), let createdAt = answer.integer(row, 3),
             let facts = answer.bytes(row, 4)
         else { throw .damaged("the row of customer \(id) has a value that is missing or has another type") }

@@ -22,9 +22,7 @@ extension PostgresConnection {
                 address.description,
                 "its schema `\(address.schema)` \(DatabaseOpening.noDatabase); check `schema` in the URL")
         }
-        guard header.id.count == 16 else {
-            throw PostgresFailure(.damaged("`\(address.description)` has no valid ID"))
-        }
+        guard header.id.count == 16 else { throw PostgresFailure(.damaged("`\(address.description)` has no valid ID")) }
         if let objection = requirements.objection(to: header, for: opening.use) { throw PostgresFailure(objection) }
         return header.id
     }
@@ -41,8 +39,21 @@ extension PostgresConnection {
         try transact(.alone) { () throws(PostgresFailure) in
             // Another process may have created or migrated the database in the meantime.
             if let header = try headerIfAny() { try check(header, for: opening) }
-            try makeSchema()
-            try apply(migrations)
+            // `IF NOT EXISTS` alone needs the privilege to create schemas even if the schema exists.
+            let schema = try rows("SELECT 1 FROM pg_namespace WHERE nspname = $1", [.text(address.schema)])
+            if schema.isEmpty { try run("CREATE SCHEMA IF NOT EXISTS \"\(address.schema)\"") }
+            let table = try rows(
+                "SELECT 1 FROM pg_tables WHERE schemaname = $1 AND tablename = 'migrations'", [.text(address.schema)])
+            if table.isEmpty {
+                try run("CREATE TABLE migrations (name TEXT COLLATE \"C\" PRIMARY KEY, applied_at BIGINT NOT NULL)")
+            }
+            let applied = Set(try rows("SELECT name FROM migrations").flatMap(\.values))
+            for migration in migrations where !applied.contains(.text(migration.name)) {
+                try migration.run(for: .postgres) { statements throws(PostgresFailure) in try run(statements) }
+                _ = try execute(
+                    "INSERT INTO migrations (name, applied_at) VALUES ($1, $2)",
+                    [.text(migration.name), .integer(Date.now.millisecondsSince1970)])
+            }
             if let bundleID { _ = try execute(DatabaseHeader.claimStatement, [.text(bundleID)]) }
         }
     }
@@ -67,29 +78,6 @@ extension PostgresConnection {
         // More steps ran than the header's version says, so a newer release added one.
         guard steps.count <= header.version else { throw PostgresFailure(.newerDatabase(path: address.fullName)) }
         return header
-    }
-
-    /// Creates the schema and the table of migrations, if they are missing.
-    private func makeSchema() throws(PostgresFailure) {
-        // `IF NOT EXISTS` alone needs the privilege to create schemas even if the schema exists.
-        let schema = try rows("SELECT 1 FROM pg_namespace WHERE nspname = $1", [.text(address.schema)])
-        if schema.isEmpty { try run("CREATE SCHEMA IF NOT EXISTS \"\(address.schema)\"") }
-        let table = try rows(
-            "SELECT 1 FROM pg_tables WHERE schemaname = $1 AND tablename = 'migrations'", [.text(address.schema)])
-        if table.isEmpty {
-            try run("CREATE TABLE migrations (name TEXT COLLATE \"C\" PRIMARY KEY, applied_at BIGINT NOT NULL)")
-        }
-    }
-
-    /// Runs the migrations that haven't run yet, and stores that they ran.
-    private func apply(_ migrations: [Migration]) throws(PostgresFailure) {
-        let applied = Set(try rows("SELECT name FROM migrations").flatMap(\.values))
-        for migration in migrations where !applied.contains(.text(migration.name)) {
-            try migration.run(for: .postgres) { statements throws(PostgresFailure) in try run(statements) }
-            _ = try execute(
-                "INSERT INTO migrations (name, applied_at) VALUES ($1, $2)",
-                [.text(migration.name), .integer(Date.now.millisecondsSince1970)])
-        }
     }
 }
 

@@ -192,9 +192,8 @@ final class PostgresCluster: Sendable {
 
     /// Combines the failures of all servers. If one of the failures allows a retry, the result also allows a retry.
     private func combined(_ failures: [PostgresFailure]) -> PostgresFailure {
-        guard failures.count > 1 else {
-            return failures.first ?? .lost(address.description, "none of its servers answers in time")
-        }
+        guard failures.count > 1
+        else { return failures.first ?? .lost(address.description, "none of its servers answers in time") }
         let retryable = failures.filter { $0.error.isRetryable }
         guard !retryable.isEmpty else { return failures[0] }
         // Leave out standbys: the failures of the other servers say more about the problem.

@@ -16,8 +16,7 @@ struct AdvisoryKeys: Hashable {
     static let maximum = 64
 
     init(_ keys: [String], schema: String) {
-        let numbers = Set(keys.map { Self.number("key", schema, $0) })
-        self.numbers = numbers.sorted()
+        numbers = Set(keys.map { Self.number("key", schema, $0) }).sorted()
         all = Self.number("all", schema, "")
         writers = Self.writers(in: schema)
     }
@@ -34,8 +33,7 @@ struct AdvisoryKeys: Hashable {
         return switch numbers.count {
         case 0: first
         case ...Self.maximum:
-            first + ", pg_advisory_xact_lock_shared(\(all))"
-                + numbers.map { ", pg_advisory_xact_lock(\($0))" }.joined()
+            first + ", pg_advisory_xact_lock_shared(\(all))" + numbers.map { ", pg_advisory_xact_lock(\($0))" }.joined()
         default: first + ", pg_advisory_xact_lock(\(all))"
         }
     }

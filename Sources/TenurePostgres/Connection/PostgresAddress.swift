@@ -36,9 +36,8 @@ package struct PostgresAddress: Sendable, Hashable {
         let (address, query) = Self.splitQuery(of: url)
         // The address as error messages may show it.
         let shown = Self.mayHoldSecret(url) ? "postgres://…" : address
-        guard Self.isPostgres(url) else {
-            throw .unusable(database: shown, detail: "it isn't a URL that begins with `postgres://`")
-        }
+        guard Self.isPostgres(url)
+        else { throw .unusable(database: shown, detail: "it isn't a URL that begins with `postgres://`") }
         var tenureOptions: [String: String] = [:]
         var libpqPairs: [Substring] = []
         for pair in query.split(separator: "&") {
@@ -178,9 +177,13 @@ struct PostgresHostName: Sendable, Hashable, CustomStringConvertible {
     ///   - options: the options that libpq reads in the URL, by name.
     ///   - database: the name of the database for the error message.
     static func all(in options: [String: String], database: String) throws(StoreError) -> [PostgresHostName] {
-        let defaults = defaults()
+        // The options that libpq takes from environment variables and service files.
+        let defaults = PQconndefaults().map { options in
+            defer { PQconninfoFree(options) }
+            return PostgresAddress.values(options)
+        }
         func list(_ name: String) -> [String] {
-            guard let text = options[name] ?? defaults[name] else { return [] }
+            guard let text = options[name] ?? defaults?[name] else { return [] }
             return text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
         }
         let (hosts, addresses, ports) = (list("host"), list("hostaddr"), list("port"))
@@ -197,12 +200,5 @@ struct PostgresHostName: Sendable, Hashable, CustomStringConvertible {
                 host: hosts.isEmpty ? "" : hosts[index], address: addresses.isEmpty ? "" : addresses[index],
                 port: ports.count == count ? ports[index] : ports.first ?? "")
         }
-    }
-
-    /// The options that libpq takes from environment variables and service files, by name.
-    private static func defaults() -> [String: String] {
-        guard let options = PQconndefaults() else { return [:] }
-        defer { PQconninfoFree(options) }
-        return PostgresAddress.values(options)
     }
 }

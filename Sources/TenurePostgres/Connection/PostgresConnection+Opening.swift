@@ -37,9 +37,8 @@ extension PostgresConnection {
         let keywords = options.map { UnsafePointer(strdup($0.0)) } + [nil]
         let values = options.map { UnsafePointer(strdup($0.1)) } + [nil]
         defer { for text in keywords + values { free(UnsafeMutablePointer(mutating: text)) } }
-        guard let handle = PQconnectStartParams(keywords, values, 1) else {
-            throw .lost(address.description, "out of memory")
-        }
+        guard let handle = PQconnectStartParams(keywords, values, 1)
+        else { throw .lost(address.description, "out of memory") }
         // Error messages contain the SQLSTATE only with this setting.
         PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
         warnings.listen(to: handle)
@@ -68,9 +67,8 @@ extension PostgresConnection {
     /// connection.
     func readServerState(for role: Role) throws(PostgresFailure) -> PostgresServerState {
         let version = Int(PQserverVersion(handle))
-        guard version >= 130_000 else {
-            throw unusable("its PostgreSQL has version \(version / 10_000); update it to 13 or later")
-        }
+        guard version >= 130_000
+        else { throw unusable("its PostgreSQL has version \(version / 10_000); update it to 13 or later") }
         let settings = try settings()
         guard settings.count == 7 else { throw unusable("it doesn't report its settings") }
         // The values are in the order of the query in `settings(and:)`.

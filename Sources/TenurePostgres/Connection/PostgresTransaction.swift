@@ -87,9 +87,8 @@ extension PostgresConnection {
             let waits = if case .writing = transaction { server.hasSynchronousStandby } else { false }
             let command = try run(waits ? message + "COMMIT" : "COMMIT").command
             // If the transaction has failed, the server answers COMMIT with `ROLLBACK`.
-            guard command == "COMMIT" else {
-                throw PostgresFailure(.failed("the server didn't commit the transaction"))
-            }
+            guard command == "COMMIT"
+            else { throw PostgresFailure(.failed("the server didn't commit the transaction")) }
         } catch {
             rollBack()
             guard isLost, transaction.writes else { throw error }

@@ -103,15 +103,10 @@ extension UnsafeRawBufferPointer {
             Int16(bigEndian: loadUnaligned(fromByteOffset: $0, as: Int16.self))
         }
         let (weight, digits) = (Int(words[1]), words[4...])
-        guard Int(words[0]) == digits.count, weight < 5, digits.count <= weight + 1 || digits.isEmpty else {
-            return nil
-        }
-        let isNegative: Bool
-        switch UInt16(bitPattern: words[2]) {
-        case 0: isNegative = false
-        case 0x4000: isNegative = true
-        default: return nil
-        }
+        guard Int(words[0]) == digits.count, weight < 5, digits.count <= weight + 1 || digits.isEmpty
+        else { return nil }
+        let isNegative = words[2] == 0x4000
+        guard isNegative || words[2] == 0 else { return nil }
         var number: Int64 = 0
         for position in 0..<(digits.isEmpty ? 0 : weight + 1) {
             let digit = position < digits.count ? Int64(digits[digits.startIndex + position]) : 0
@@ -135,9 +130,7 @@ struct PostgresParameters {
 
     init() {}
 
-    init(_ values: [SQLValue]) throws(PostgresFailure) {
-        for value in values { try append(value) }
-    }
+    init(_ values: [SQLValue]) throws(PostgresFailure) { for value in values { try append(value) } }
 
     /// Appends one value in PostgreSQL's binary format.
     mutating func append(_ value: SQLValue) throws(PostgresFailure) {
@@ -149,9 +142,8 @@ struct PostgresParameters {
         case .integer(let number): append(number)
         case .real(let number): append(PostgresType.float8, 8) { $0.appendBigEndian(number.bitPattern) }
         case .text(let text):
-            guard !text.utf8.contains(0) else {
-                throw PostgresFailure(.failed("a string contains a NUL character, which PostgreSQL can't store"))
-            }
+            guard !text.utf8.contains(0)
+            else { throw PostgresFailure(.failed("a string contains a NUL character, which PostgreSQL can't store")) }
             try append(PostgresType.text, text.utf8)
         case .blob(let blob): try append(PostgresType.bytea, blob)
         }
@@ -179,9 +171,8 @@ struct PostgresParameters {
     private static let maximumValue = 0x3fff_ffff
 
     private mutating func append(_ type: Oid, _ value: some Collection<UInt8>) throws(PostgresFailure) {
-        guard value.count < Self.maximumValue - bytes.count else {
-            throw PostgresFailure(.failed("a value has \(value.count) bytes; PostgreSQL's limit is 1 GB"))
-        }
+        guard value.count < Self.maximumValue - bytes.count
+        else { throw PostgresFailure(.failed("a value has \(value.count) bytes; PostgreSQL's limit is 1 GB")) }
         append(type, value.count) { $0.append(contentsOf: value) }
     }
 
@@ -206,13 +197,7 @@ struct PostgresParameters {
             let pointers: [UnsafePointer<CChar>?] = offsets.map { offset in
                 offset.flatMap { offset in start.map { $0 + offset } }
             }
-            return pointers.withUnsafeBufferPointer { pointers in
-                lengths.withUnsafeBufferPointer { lengths in
-                    formats.withUnsafeBufferPointer { formats in
-                        body(pointers.baseAddress, lengths.baseAddress, formats.baseAddress)
-                    }
-                }
-            }
+            return body(pointers, lengths, formats)
         }
     }
 }

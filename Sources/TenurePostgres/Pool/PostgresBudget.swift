@@ -4,16 +4,13 @@ package import TenureStore
 /// The connections of this process to one server. All apps of the process with a database on this server share them.
 package final class PostgresBudget: Sendable {
     /// The connections for transactions.
-    let transactions: PostgresWorkers
+    let transactions = PostgresWorkers(for: .transactions, limit: 1)
     /// The connections that only look up customers.
-    let lookups: PostgresWorkers
+    let lookups = PostgresWorkers(for: .lookups, limit: 2)
     /// The clusters by URL. A cluster is the servers of one URL; apps with the same URL share it and its connections.
     private let clusters = Locked<[String: Weak<PostgresCluster>]>([:])
 
-    private init() {
-        transactions = PostgresWorkers(for: .transactions, limit: 1)
-        lookups = PostgresWorkers(for: .lookups, limit: 2)
-    }
+    private init() {}
 
     /// All budgets of this process, by the servers that the apps' URLs name.
     private static let budgets = Locked<[Set<PostgresHostName>: Weak<PostgresBudget>]>([:])

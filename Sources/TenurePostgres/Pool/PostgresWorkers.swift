@@ -146,9 +146,7 @@ final class PostgresWorkers: Sendable {
     }
 
     /// Resumes the callers of `closeLane` for the lanes that have ended their last job.
-    private func resumeClosers() {
-        for closer in state.withLock({ $0.finishedClosers() }) { closer.resume() }
-    }
+    private func resumeClosers() { for closer in state.withLock({ $0.finishedClosers() }) { closer.resume() } }
 
     /// Connects a worker. If that fails, sets a timer for the next attempt.
     private func connect(_ worker: PostgresWorker, to cluster: PostgresCluster) {

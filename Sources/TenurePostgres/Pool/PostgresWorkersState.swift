@@ -97,9 +97,8 @@ struct PostgresWorkersState {
         for (number, lane) in lanes where lane.isClosing && lane.queue.isEmpty && lane.running == 0 {
             let id = ObjectIdentifier(lane.cluster)
             let isShared = lanes.contains { $0.key != number && $0.value.cluster === lane.cluster }
-            guard isShared || (connections[id, default: 0] == 0 && connectingWorkers[id, default: 0] == 0) else {
-                continue
-            }
+            guard isShared || (connections[id, default: 0] == 0 && connectingWorkers[id, default: 0] == 0)
+            else { continue }
             lanes[number] = nil
             if !isShared { outages[id] = nil }
             closers += lane.closers
@@ -257,9 +256,8 @@ struct PostgresWorkersState {
     /// cluster has such a failure, only one worker at a time connects to any cluster.
     private func canConnect(to cluster: PostgresCluster) -> Bool {
         if let outage = outages[ObjectIdentifier(cluster)] {
-            guard outage.backoff.isOver(), connectingWorkers[ObjectIdentifier(cluster), default: 0] == 0 else {
-                return false
-            }
+            guard outage.backoff.isOver(), connectingWorkers[ObjectIdentifier(cluster), default: 0] == 0
+            else { return false }
         }
         guard outages.values.contains(where: { $0.error.isRetryable }) else { return true }
         return connectingWorkers.values.allSatisfy { $0 == 0 }

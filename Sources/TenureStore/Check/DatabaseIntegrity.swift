@@ -46,9 +46,8 @@ struct DatabaseIntegrity {
         let tables = try DatabaseTable.all()
         for table in tables {
             for column in table.columns {
-                guard let parent = tables.first(where: { $0.name == column.references }), parent.key.count == 1 else {
-                    continue
-                }
+                guard let parent = tables.first(where: { $0.name == column.references }), parent.key.count == 1
+                else { continue }
                 let key = parent.columns[parent.key[0]].name
                 let rows = try session.rows(
                     """
@@ -58,12 +57,9 @@ struct DatabaseIntegrity {
                     GROUP BY child."\(column.name)" ORDER BY child."\(column.name)" LIMIT \(Self.limitPerKind)
                     """)
                 for row in rows {
-                    report(
-                        DatabaseFinding(
-                            """
-                            `\(table.name)` refers to row \(try row.integer(0)) of `\(parent.name)`, which doesn't \
-                            exist (affected rows: \(try row.integer(1)))
-                            """, .restore))
+                    let missing = "row \(try row.integer(0)) of `\(parent.name)`, which doesn't exist"
+                    let problem = "`\(table.name)` refers to \(missing) (affected rows: \(try row.integer(1)))"
+                    report(DatabaseFinding(problem, .restore))
                 }
             }
         }
@@ -122,9 +118,8 @@ struct DatabaseIntegrity {
         while checkedIDs.insert(next).inserted {
             guard let row = try session.row("SELECT merged_into, realm FROM customers WHERE id = $1", [.integer(next)])
             else { return "it was merged into a customer who doesn't exist, so its identities lead to no customer" }
-            guard try row.integer(1) == realm else {
-                return "it was merged into a customer from another environment or signer"
-            }
+            guard try row.integer(1) == realm
+            else { return "it was merged into a customer from another environment or signer" }
             guard let into = try row.integerIfPresent(0) else { return nil }
             next = into
         }

@@ -33,9 +33,7 @@ extension DatabaseTransaction {
     /// Reads a customer's row, even if the customer was merged into another. Throws `damaged` if its columns can't be
     /// decoded.
     package func readRow(of customer: Int64) throws(StoreError) {
-        guard
-            let row = try session.row(
-                "SELECT \(Customer.columns) FROM customers WHERE id = $1", [.integer(customer)])
+        guard let row = try session.row("SELECT \(Customer.columns) FROM customers WHERE id = $1", [.integer(customer)])
         else { return }
         _ = try Customer(row)
     }

@@ -25,16 +25,19 @@ package struct SQLiteBackup: Sendable {
         guard replacing || !FileManager.default.fileExists(atPath: target) else { throw .exists(path: target) }
         guard !SQLiteFile.areSame(source, target) else { throw .itself(path: target) }
         do throws(StoreError) {
-            guard try SQLiteFile.holdsDatabase(at: source) else {
-                throw .unusable(database: source, detail: "it has no data; check the path")
-            }
+            guard try SQLiteFile.holdsDatabase(at: source)
+            else { throw .unusable(database: source, detail: "it has no data; check the path") }
         } catch .newerDatabase {
             // A backup copies the database of a newer release unchanged.
         } catch {
             throw .store(error)
         }
         try removeOldLog()
-        return try copy(replacing: replacing)
+        // Opened for writing, because a reader would leave a log beside a database that nothing else has open.
+        let connection = try storing { () throws(StoreError) in
+            try SQLiteCopyNumber.opened(SQLiteFile.resolved(source))
+        }
+        return try SQLiteCopy(target: target).write(from: connection, replacing: replacing)
     }
 
     /// Removes the write-ahead log (`-wal`) of an earlier database at the target. SQLite would apply this log to the
@@ -61,17 +64,14 @@ package struct SQLiteBackup: Sendable {
             throw .store(error)
         }
     }
+}
 
-    /// Copies the source to the target.
-    private func copy(replacing: Bool) throws(SQLiteFileError) -> SQLiteCopy.Contents {
-        let connection: SQLiteConnection
-        do throws(StoreError) {
-            // Opened for writing, because a reader would leave a log beside a database that nothing else has open.
-            connection = try SQLiteCopyNumber.opened(SQLiteFile.resolved(source))
-        } catch {
-            throw .store(error)
-        }
-        return try SQLiteCopy(target: target).write(from: connection, replacing: replacing)
+/// Runs a part of a backup or a restore, and turns its error into `SQLiteFileError.store`.
+private func storing<Value>(_ body: () throws(StoreError) -> Value) throws(SQLiteFileError) -> Value {
+    do throws(StoreError) {
+        return try body()
+    } catch {
+        throw .store(error)
     }
 }
 
@@ -123,20 +123,15 @@ package struct SQLiteRestore: Sendable {
 
     /// Locks the database at a path; nil if another process has it open.
     private func lock(_ path: String) throws(SQLiteFileError) -> SQLiteFileLock? {
-        do throws(StoreError) {
-            return try SQLiteFileLock(path: path)
-        } catch {
-            throw .store(error)
-        }
+        try storing { () throws(StoreError) in try SQLiteFileLock(path: path) }
     }
 
     /// Checks the backup, copies it to the path `staged`, and checks the copy. `path` is the database to replace.
     private func stage(at staged: String, beside path: String) throws(SQLiteFileError) -> SQLiteCopy.Contents {
         let source: SQLiteConnection
         do throws(StoreError) {
-            guard try SQLiteFile.holdsDatabase(at: backup) else {
-                throw .unusable(database: backup, detail: "it contains no Tenure database; choose another backup")
-            }
+            guard try SQLiteFile.holdsDatabase(at: backup)
+            else { throw .unusable(database: backup, detail: "it contains no Tenure database; choose another backup") }
             // A damaged database doesn't say which app it belongs to.
             if let expected = bundleID ?? SQLiteFile.header(at: path)?.bundleID,
                 let actual = SQLiteFile.header(at: backup)?.bundleID, actual != expected

@@ -84,13 +84,10 @@ package final class SQLiteConnection: @unchecked Sendable {
             sqlite3_reset(statement)
             sqlite3_clear_bindings(statement)
         }
-        guard Int(sqlite3_bind_parameter_count(statement)) == arguments.count else {
-            throw .defect("a statement got \(arguments.count) arguments, which isn't the number of its parameters")
-        }
-        var index: Int32 = 0
-        for argument in arguments {
-            index += 1
-            try check(argument.bind(to: statement, at: index))
+        guard Int(sqlite3_bind_parameter_count(statement)) == arguments.count
+        else { throw .defect("a statement got \(arguments.count) arguments, which isn't the number of its parameters") }
+        for (index, argument) in arguments.enumerated() {
+            try check(argument.bind(to: statement, at: Int32(index + 1)))
         }
         while true {
             switch sqlite3_step(statement) {
@@ -157,9 +154,7 @@ package final class SQLiteConnection: @unchecked Sendable {
 
     // MARK: Errors
 
-    private func check(_ code: Int32) throws(StoreError) {
-        guard code == SQLITE_OK else { throw error(code) }
-    }
+    private func check(_ code: Int32) throws(StoreError) { guard code == SQLITE_OK else { throw error(code) } }
 
     /// Returns the error for the result code of a call.
     func error(_ code: Int32) -> StoreError {

@@ -50,12 +50,9 @@ package struct SQLiteCopy {
         }
         // SQLite flushed the contents. The file's mode, owner and name still need a flush.
         guard fsync(descriptor) == 0 else { throw cannotWrite() }
-        if replacing {
-            guard rename(partial, target) == 0 else { throw cannotWrite() }
-        } else {
-            // Unlike `rename`, `link` fails if the target exists.
-            guard link(partial, target) == 0 else { throw errno == EEXIST ? .exists(path: target) : cannotWrite() }
-        }
+        // Unlike `rename`, `link` fails if the target exists.
+        guard (replacing ? rename(partial, target) : link(partial, target)) == 0
+        else { throw errno == EEXIST && !replacing ? .exists(path: target) : cannotWrite() }
         guard Self.flushFolder(of: target) else { throw .notFlushed(path: target, detail: systemMessage) }
         return contents
     }
@@ -63,9 +60,8 @@ package struct SQLiteCopy {
     /// Copies all pages with SQLite's backup API. Waits some seconds if the database is locked.
     private func copy(_ source: SQLiteConnection, to path: String) throws(StoreError) {
         let connection = try SQLiteConnection(path: path, for: .writing)
-        guard let backup = sqlite3_backup_init(connection.handle, "main", source.handle, "main") else {
-            throw connection.error(sqlite3_errcode(connection.handle))
-        }
+        guard let backup = sqlite3_backup_init(connection.handle, "main", source.handle, "main")
+        else { throw connection.error(sqlite3_errcode(connection.handle)) }
         // One step copies everything from the same snapshot.
         var code = sqlite3_backup_step(backup, -1)
         for _ in 0..<50 where code == SQLITE_BUSY || code == SQLITE_LOCKED {
@@ -82,12 +78,10 @@ package struct SQLiteCopy {
     /// Checks the copy at a path, and counts what it contains. Throws `damaged` if the check fails.
     private func checkedContents(of path: String) throws(StoreError) -> Contents {
         let connection = try SQLiteConnection(path: path, for: .readingImmutable)
-        guard try connection.row("PRAGMA integrity_check(1)")?.text(0) == "ok" else {
-            throw .damaged("SQLite's integrity check fails")
-        }
-        guard try connection.row("SELECT id FROM database")?.bytes(0).count == 16 else {
-            throw .damaged("it doesn't contain the ID of a database")
-        }
+        guard try connection.row("PRAGMA integrity_check(1)")?.text(0) == "ok"
+        else { throw .damaged("SQLite's integrity check fails") }
+        guard try connection.row("SELECT id FROM database")?.bytes(0).count == 16
+        else { throw .damaged("it doesn't contain the ID of a database") }
         return Contents(
             customers: try connection.count("SELECT count(*) FROM customers"),
             artifacts: try connection.count("SELECT count(*) FROM artifacts"),
@@ -106,10 +100,7 @@ package struct SQLiteCopy {
     /// Returns a path at which no file exists: `path` itself, or else the first of `path-2`, `path-3` and so on.
     static func freeName(_ path: String) -> String {
         var (name, number) = (path, 1)
-        while FileIdentity.exists(name) {
-            number += 1
-            name = "\(path)-\(number)"
-        }
+        while FileIdentity.exists(name) { (name, number) = ("\(path)-\(number + 1)", number + 1) }
         return name
     }
 }
@@ -124,9 +115,8 @@ enum SQLiteCopyNumber {
 
     /// Returns the number of a connection's database; 0 if it was never given one.
     static func read(_ connection: SQLiteConnection) throws(StoreError) -> Int32 {
-        guard let number = Int32(exactly: try connection.row("PRAGMA user_version")?.integer(0) ?? .max) else {
-            throw .damaged("its header has no `user_version`")
-        }
+        guard let number = Int32(exactly: try connection.row("PRAGMA user_version")?.integer(0) ?? .max)
+        else { throw .damaged("its header has no `user_version`") }
         return number
     }
 

@@ -38,9 +38,15 @@ package struct SQLiteDatabase: Database {
         try Self.removeAccessOfOthers(to: file)
         let connection = try Self.connectForWriting(file)
         id = try connection.open(opening, under: opening.requirements(for: path))
-        let requirements = opening.requirements(for: path, opened: id)
-        self.requirements = requirements
-        try Self.prepareForWriting(connection)
+        requirements = opening.requirements(for: path, opened: id)
+        try connection.execute("PRAGMA foreign_keys = ON")
+        // The cache's size in kilobytes. A large cache helps, because indexes of random IDs are read and written at
+        // random places.
+        try connection.execute("PRAGMA cache_size = -32768")
+        // SQLite must not write the log into the file after a commit: another file may be at the path. `SQLiteWriter`
+        // checks that first.
+        try connection.execute("PRAGMA wal_autocheckpoint = 0")
+        connection.headers = HeaderRowIDs()
         // On a full disk, `renew` fails, but the database can still be read.
         _ = try? SQLiteCopyNumber.renew(connection, known: closedNumber)
         let readers = SQLiteReaders(path: file)
@@ -67,18 +73,6 @@ package struct SQLiteDatabase: Database {
         sqlite3_file_control(connection.handle, "main", SQLITE_FCNTL_PERSIST_WAL, &keepsLog)
         try connection.execute("PRAGMA journal_size_limit = 0")
         return connection
-    }
-
-    /// Changes the connection's settings for writing rows, once the schema is up to date.
-    private static func prepareForWriting(_ connection: SQLiteConnection) throws(StoreError) {
-        try connection.execute("PRAGMA foreign_keys = ON")
-        // The cache's size in kilobytes. A large cache helps, because indexes of random IDs are read and written at
-        // random places.
-        try connection.execute("PRAGMA cache_size = -32768")
-        // SQLite must not write the log into the file after a commit: another file may be at the path. `SQLiteWriter`
-        // checks that first.
-        try connection.execute("PRAGMA wal_autocheckpoint = 0")
-        connection.headers = HeaderRowIDs()
     }
 
     /// Creates the file so that only its owner may read it. SQLite gives the log and the index the same mode.

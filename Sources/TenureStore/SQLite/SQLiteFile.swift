@@ -108,9 +108,8 @@ enum SQLiteFile {
     /// name (https://www.sqlite.org/howtocorrupt.html, section 2.5).
     static func objectionToNames(of path: String) -> StoreError? {
         var status = stat()
-        guard stat(resolved(path), &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_nlink > 1 else {
-            return nil
-        }
+        guard stat(resolved(path), &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_nlink > 1
+        else { return nil }
         return .unusable(
             database: path,
             detail: """
@@ -157,9 +156,7 @@ var systemMessage: String { String(cString: strerror(errno)).lowercased() }
 /// File systems on which SQLite's locks and shared memory don't work (https://www.sqlite.org/wal.html, section 1).
 enum NetworkFileSystem {
     /// Returns an error if the path is on such a file system; otherwise nil.
-    static func objection(to path: String) -> StoreError? {
-        type(at: path).flatMap { objection(to: path, ofType: $0) }
-    }
+    static func objection(to path: String) -> StoreError? { type(at: path).flatMap { objection(to: path, ofType: $0) } }
 
     /// Returns an error if SQLite doesn't work on a file system of this type; otherwise nil.
     static func objection(to path: String, ofType type: String) -> StoreError? {

@@ -62,9 +62,8 @@ extension SQLiteConnection {
         let applied = Set(hasTable ? try texts("SELECT name FROM \(Self.migrationsTable)") : [])
         if !applied.isSubset(of: migrations.map(\.name)) {
             let version = migrations.last?.version ?? 0
-            guard let header = try headerIfAny(), header.version > version, header.oldestReader <= version else {
-                throw .newerDatabase(path: path)
-            }
+            guard let header = try headerIfAny(), header.version > version, header.oldestReader <= version
+            else { throw .newerDatabase(path: path) }
         }
         return migrations.filter { !applied.contains($0.name) }
     }

@@ -256,13 +256,10 @@ struct SQLiteRescue {
         }
         let log = isOnlyIndexReplaced ? nil : moveLog(to: copy + "-log", isSaved: failure == nil && !isOverwritten)
         var parts = ["\(replacement) while it was open. Nothing is read or written until a restart."]
-        if let failure {
-            parts.append("The open database can't be saved (\(failure)).")
-        } else {
-            parts.append("The open database is saved as `\(copy)`.")
-            if isOverwritten {
-                parts.append("It may have parts of the new file: check it with `tenure database check`.")
-            }
+        let reason = failure.map { "The open database can't be saved (\($0))." }
+        parts.append(reason ?? "The open database is saved as `\(copy)`.")
+        if failure == nil, isOverwritten {
+            parts.append("It may have parts of the new file: check it with `tenure database check`.")
         }
         if let log { parts.append("The old log is `\(log)`.") }
         let restore =

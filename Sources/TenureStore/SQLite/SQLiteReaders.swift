@@ -106,12 +106,10 @@ final class SQLiteReaders: Sendable {
         var result = LookedUpCustomer.notFound
         try connection.run(lookUpStatement, [.integer(id)]) { row throws(StoreError) in
             guard sqlite3_column_type(row, 5) == SQLITE_NULL else { return result = .awaitsPublication }
-            guard sqlite3_column_type(row, 4) == SQLITE_NULL else {
-                return result = .another(sqlite3_column_int64(row, 4))
-            }
-            guard let code = UInt8(exactly: sqlite3_column_int64(row, 0)), let realm = Realm(code: code) else {
-                throw .damaged("customer \(id) has an unknown number in the column `realm`")
-            }
+            guard sqlite3_column_type(row, 4) == SQLITE_NULL
+            else { return result = .another(sqlite3_column_int64(row, 4)) }
+            guard let code = UInt8(exactly: sqlite3_column_int64(row, 0)), let realm = Realm(code: code)
+            else { throw .damaged("customer \(id) has an unknown number in the column `realm`") }
             result = .customer(
                 Customer(
                     id: id, realm: realm, publicID: String(decoding: text(row, 1), as: UTF8.self),

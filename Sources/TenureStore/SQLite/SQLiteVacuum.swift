@@ -15,15 +15,14 @@ package struct SQLiteVacuum: Sendable {
     /// Returns the sizes of the file in bytes, before and after.
     package func run() throws(SQLiteFileError) -> (before: Int64, after: Int64) {
         do throws(StoreError) {
-            guard try SQLiteFile.holdsDatabase(at: path) else {
-                throw .unusable(database: path, detail: "it contains no Tenure database; check the path")
-            }
+            guard try SQLiteFile.holdsDatabase(at: path)
+            else { throw .unusable(database: path, detail: "it contains no Tenure database; check the path") }
             let file = SQLiteFile.resolved(path)
             // The lock is released immediately, because SQLite opens the database below.
             guard try SQLiteFileLock(path: file) != nil else { throw .busy }
-            let before = Self.size(of: file)
+            let before = FileState(path: file)?.size ?? 0
             try vacuum(file)
-            return (before, Self.size(of: file))
+            return (before, FileState(path: file)?.size ?? 0)
         } catch {
             throw error == .busy ? .inUse(path: path) : .store(error)
         }
@@ -40,6 +39,4 @@ package struct SQLiteVacuum: Sendable {
         try connection.execute("VACUUM")
         guard connection.emptyLog() else { throw .busy }
     }
-
-    private static func size(of file: String) -> Int64 { FileState(path: file)?.size ?? 0 }
 }

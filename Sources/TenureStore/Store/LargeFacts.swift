@@ -120,9 +120,8 @@ final class LargeFacts: Sendable {
     func impact(
         on customer: CustomerToEvaluate, _ evaluate: @escaping Evaluate
     ) throws(StoreError) -> PublicationImpact {
-        guard customer.customer.facts.entryCount > DatabaseTransaction.maximumEntriesInOnePiece else {
-            return try evaluate(customer)
-        }
+        guard customer.customer.facts.entryCount > DatabaseTransaction.maximumEntriesInOnePiece
+        else { return try evaluate(customer) }
         if let found = state.withLock({ $0.impacts.first { $0.customer == customer } }) { return found.impact }
         throw miss(.impact(customer, evaluate))
     }

@@ -22,9 +22,8 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
     /// Returns the customer after the update; nil if the update no longer applies, for example because the customer was
     /// erased. Throws `busy` if the customer changed during every attempt.
     func run() async throws(StoreError) -> (customer: Customer, outcome: Outcome)? {
-        guard let mostReliable = plan.identities.min(by: { $0.kind < $1.kind }) else {
-            throw .defect("an update names no customer")
-        }
+        guard let mostReliable = plan.identities.min(by: { $0.kind < $1.kind })
+        else { throw .defect("an update names no customer") }
         // Concurrent large updates of one customer would force each other to start again.
         return try await store.namedLocks.withLock(LockKey.identity(mostReliable, plan.realm).text) {
             () throws(StoreError) in
@@ -342,8 +341,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
             transaction.knownFacts = [prepared.formerCustomer.id: prepared.knownFacts]
             guard let former = try transaction.unchanged(prepared, in: plan.realm) else { return .unfinished }
             if let member, try !transaction.finish(updateID, of: member) { return .unfinished }
-            let customer = try transaction.write(
-                prepared.update, of: former, in: plan.realm, encoded: prepared.encoded)
+            let customer = try transaction.write(prepared.update, of: former, in: plan.realm, encoded: prepared.encoded)
             try transaction.record(prepared.update, of: customer, former: former, artifacts: lastArtifacts)
             try transaction.complete(plan, for: customer)
             return .done((customer, prepared.outcome))

@@ -15,10 +15,16 @@ extension Store {
             guard facts != customer.facts || !found.areFactsReadable else { return .done((customer, false)) }
             let encoded = EncodedFacts(facts)
             return try await write { transaction in
-                guard try transaction.rowsFingerprint(of: id, forUpdate: true) == found.fingerprint else {
-                    return .unfinished
+                guard try transaction.rowsFingerprint(of: id, forUpdate: true) == found.fingerprint
+                else { return .unfinished }
+                if !found.areFactsReadable {
+                    // The customer in `found` has empty facts in place of the unreadable facts. If the new facts are
+                    // empty too, `update` sees no difference and writes nothing, so the row must have empty facts first.
+                    try transaction.session.execute(
+                        "UPDATE customers SET facts = $1 WHERE id = $2",
+                        [.blob(customer.facts.encoded), .integer(customer.id)])
                 }
-                return .done((try transaction.replaceFacts(of: found, with: encoded), true))
+                return .done((try transaction.update(customer, to: facts, encoded: encoded), true))
             }
         }
     }
@@ -49,15 +55,9 @@ extension DatabaseTransaction {
         guard let fingerprint = try rowsFingerprint(of: id, forUpdate: false),
             let row = try session.row("SELECT \(Customer.columns) FROM customers WHERE id = $1", [.integer(id)])
         else { return nil }
-        var customer: Customer
-        var areFactsReadable = true
-        do {
-            customer = try Customer(row)
-        } catch {
-            customer = try Customer(row, with: CustomerFacts())
-            areFactsReadable = false
-        }
-        return Rebuildable(rows: try rows(of: customer), areFactsReadable: areFactsReadable, fingerprint: fingerprint)
+        let readable = try? Customer(row)
+        let customer = if let readable { readable } else { try Customer(row, with: CustomerFacts()) }
+        return Rebuildable(rows: try rows(of: customer), areFactsReadable: readable != nil, fingerprint: fingerprint)
     }
 
     /// Returns a summary of the customer's rows. Nil if there is no such customer, or if it was merged into another
@@ -81,17 +81,4 @@ extension DatabaseTransaction {
         ("artifacts", doesArtifactCount), ("promises", "ended_by IS NULL"), ("notifications", "1 = 1"),
         ("support_grants", "1 = 1"), ("events", "1 = 1"),
     ]
-
-    /// Stores new facts.
-    fileprivate func replaceFacts(of found: Rebuildable, with encoded: EncodedFacts) throws(StoreError) -> Customer {
-        let customer = found.rows.customer
-        if !found.areFactsReadable {
-            // The customer in `found` has empty facts in place of the unreadable facts. If the new facts are empty too,
-            // `update` sees no difference and writes nothing, so the row must have empty facts first.
-            try session.execute(
-                "UPDATE customers SET facts = $1 WHERE id = $2",
-                [.blob(customer.facts.encoded), .integer(customer.id)])
-        }
-        return try update(customer, to: encoded.facts, encoded: encoded)
-    }
 }

@@ -47,9 +47,8 @@ extension DatabaseTransaction {
     fileprivate func prepareSupport(
         _ request: RequestedChange, on name: CustomerName
     ) throws(StoreError) -> PreparedFacts? {
-        guard let grant = request.grant, let id = try largeCustomer(name), let known = try customer(id) else {
-            return nil
-        }
+        guard let grant = request.grant, let id = try largeCustomer(name), let known = try customer(id)
+        else { return nil }
         let facts = known.facts.adding(grant)?.facts ?? known.facts
         return PreparedFacts(customer: id, former: EncodedFacts(known.facts), next: EncodedFacts(facts))
     }

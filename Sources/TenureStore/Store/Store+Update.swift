@@ -34,9 +34,8 @@ extension Store {
     package func updateInPieces<Outcome: Sendable>(
         _ plan: CustomerUpdatePlan, decide: @escaping @Sendable (Customer?) -> (CustomerUpdate, Outcome)
     ) async throws(StoreError) -> (customer: Customer, outcome: Outcome) {
-        guard let done = try await LargeUpdate(store: self, plan: plan, decide: decide).run() else {
-            throw .defect("an update that always applies wasn't saved")
-        }
+        guard let done = try await LargeUpdate(store: self, plan: plan, decide: decide).run()
+        else { throw .defect("an update that always applies wasn't saved") }
         return done
     }
 
@@ -63,26 +62,9 @@ extension Store {
             try await write(at: now, locking: keys, body)
         }
     }
-}
 
-/// The result of a transaction.
-enum Attempt<Value: Sendable>: Sendable {
-    case done(Value)
-    /// Another transaction changed the data that the result depends on, or the update is too large for one transaction.
-    case unfinished
-}
+    // MARK: Notifications
 
-extension NamedLocks {
-    /// The lock for writing a piece of a large operation. One piece is written at a time, so that other updates wait
-    /// for one piece at most.
-    static let pieces = "pieces"
-    /// The lock for reading the customers that thousands of identities name. One large update reads at a time, so that
-    /// other readers find a free connection.
-    static let reading = "reading"
-}
-
-/// Receives App Store Server Notifications.
-extension Store {
     /// Stores a notification once, and adds what it proves to the customer whom the identities name. Creates the
     /// customer if the identities name no customer. Without identities, the notification is stored without a customer.
     ///
@@ -196,9 +178,23 @@ extension Store {
     }
 }
 
+/// The result of a transaction.
+enum Attempt<Value: Sendable>: Sendable {
+    case done(Value)
+    /// Another transaction changed the data that the result depends on, or the update is too large for one transaction.
+    case unfinished
+}
+
 /// Locks with names, for the tasks of one process. One task at a time holds a name. Other tasks wait for the name, and
 /// get it in the order in which they asked for it.
 final class NamedLocks: Sendable {
+    /// The lock for writing a piece of a large operation. One piece is written at a time, so that other updates wait
+    /// for one piece at most.
+    static let pieces = "pieces"
+    /// The lock for reading the customers that thousands of identities name. One large update reads at a time, so that
+    /// other readers find a free connection.
+    static let reading = "reading"
+
     /// The tasks that wait for each name that is held.
     private let waiting = Locked<[String: [CheckedContinuation<Void, Never>]]>([:])
 

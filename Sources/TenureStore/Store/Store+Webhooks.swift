@@ -16,8 +16,7 @@ extension Store {
     ) async throws(StoreError) -> Int {
         let due = try await read(at: now) { try $0.customersDue(limit: limit) }
         for customers in due.pieces {
-            let piece = ComparedPiece(customers: customers, now: now, publication: publication, evaluate: evaluate)
-            guard try await compare(piece) else { return 0 }
+            guard try await compare(customers, at: now, under: publication, evaluate) else { return 0 }
         }
         return due.count
     }
@@ -39,9 +38,9 @@ extension Store {
         var position = next.position
         // The last piece has no customers, and ends the comparison of all customers.
         for customers in next.customers.isEmpty ? [[]] : next.customers.pieces {
-            var piece = ComparedPiece(customers: customers, now: now, publication: publication, evaluate: evaluate)
-            piece.positions = (position, customers.last?.id)
-            guard try await compare(piece) else { return true }
+            let positions = (before: position, after: customers.last?.id)
+            guard try await compare(customers, at: now, under: publication, continuing: positions, evaluate)
+            else { return true }
             position = customers.last?.id ?? position
         }
         return !next.customers.isEmpty
@@ -49,67 +48,52 @@ extension Store {
 
     /// Compares the customers of one piece, and stores the results. Returns false if another publication is active, or
     /// if the comparison of all customers doesn't continue with this piece; otherwise true.
-    private func compare(_ piece: ComparedPiece) async throws(StoreError) -> Bool {
+    ///
+    /// - Parameter positions: how far the comparison of all customers has come; nil if the piece isn't part of it.
+    ///   `before` is the row ID of the last customer in the previous piece. `after` is the row ID of the last customer
+    ///   in this piece; nil if this piece ends the comparison.
+    private func compare(
+        _ customers: [SizedCustomer], at now: Date, under publication: Int64?,
+        continuing positions: (before: Int64, after: Int64?)? = nil,
+        _ evaluate: @escaping @Sendable (Customer) -> EntitlementChange?
+    ) async throws(StoreError) -> Bool {
         try await retrying { () throws(StoreError) -> Attempt<Bool> in
-            let prepared = try await prepare(piece)
-            return try await writePiece(at: piece.now, locking: [.endpoints]) { transaction in
+            // A customer with very many facts, who is alone in the piece, is evaluated before the transaction begins, so
+            // that other writers don't have to wait.
+            var prepared: (customer: Customer, facts: EncodedFacts, change: EntitlementChange?)?
+            if let only = customers.first, customers.count == 1,
+                only.size > DatabaseTransaction.maximumFactsBytesPerTransaction,
+                let customer = try await read(at: now, { try $0.customer(only.id) }), customer.id == only.id
+            {
+                prepared = (customer, EncodedFacts(customer.facts), evaluate(customer))
+            }
+            return try await writePiece(at: now, locking: [.endpoints]) { [prepared] transaction in
                 var transaction = transaction
-                guard try transaction.isCurrent(piece.publication) else { return .done(false) }
+                if let publication, try transaction.publication()?.id != publication { return .done(false) }
                 // The comparison of all customers may have started again, or another process may have compared these
                 // customers.
-                if let positions = piece.positions, try transaction.comparisonPosition() != positions.before {
-                    return .done(false)
-                }
+                if let positions, try transaction.comparisonPosition() != positions.before { return .done(false) }
                 if let prepared {
                     transaction.knownFacts = [prepared.customer.id: prepared.facts]
-                    guard try transaction.customer(prepared.customer.id, forUpdate: true) == prepared.customer else {
-                        return .unfinished
-                    }
-                    try transaction.compareEntitlements(of: prepared.customer.id, isBulk: piece.positions != nil) { _ in
+                    guard try transaction.customer(prepared.customer.id, forUpdate: true) == prepared.customer
+                    else { return .unfinished }
+                    try transaction.compareEntitlements(of: prepared.customer.id, isBulk: positions != nil) { _ in
                         prepared.change
                     }
                 } else {
-                    for customer in piece.customers {
-                        try transaction.compareEntitlements(
-                            of: customer.id, isBulk: piece.positions != nil, piece.evaluate)
+                    for customer in customers {
+                        try transaction.compareEntitlements(of: customer.id, isBulk: positions != nil, evaluate)
                     }
                 }
-                if let positions = piece.positions { try transaction.setComparisonPosition(positions.after) }
+                if let positions { try transaction.setComparisonPosition(positions.after) }
                 return .done(true)
             }
         }
     }
 
-    /// Evaluates a customer with very many facts before the transaction begins, so that other writers don't have to
-    /// wait. Such a customer is alone in its piece. Returns nil for other pieces.
-    private func prepare(
-        _ piece: ComparedPiece
-    ) async throws(StoreError) -> (customer: Customer, facts: EncodedFacts, change: EntitlementChange?)? {
-        guard let only = piece.customers.first, piece.customers.count == 1,
-            only.size > DatabaseTransaction.maximumFactsBytesPerTransaction,
-            let customer = try await read(at: piece.now, { try $0.customer(only.id) }), customer.id == only.id
-        else { return nil }
-        return (customer, EncodedFacts(customer.facts), piece.evaluate(customer))
-    }
-}
+    // The following operations claim deliveries of webhook messages, and remove messages and endpoints. They read before
+    // they write: usually there is nothing to do, and even a write without changes waits for other writers.
 
-/// Customers whom one transaction compares.
-private struct ComparedPiece: Sendable {
-    let customers: [SizedCustomer]
-    let now: Date
-    /// The ID of the publication with the policy under which `evaluate` decides; nil accepts every publication.
-    let publication: Int64?
-    /// Returns what webhooks report; nil to compare the customer again a minute later.
-    let evaluate: @Sendable (Customer) -> EntitlementChange?
-    /// How far the comparison of all customers has come; nil if the piece isn't part of it. `before` is the row ID of
-    /// the last customer in the previous piece. `after` is the row ID of the last customer in this piece; nil if this
-    /// piece ends the comparison.
-    var positions: (before: Int64, after: Int64?)?
-}
-
-/// Claims deliveries of webhook messages, and removes messages and endpoints. These operations read before they write:
-/// usually there is nothing to do, and even a write without changes waits for other writers.
-extension Store {
     /// Removes webhook endpoints that no process serves anymore, and abandons the messages that wait for removed
     /// endpoints. Returns the removed endpoints. Keeps an endpoint if, since the caller read `silent`, a process has
     /// reported that it serves the endpoint (`NamedEndpoint.heartbeat`).

@@ -161,13 +161,8 @@ package struct DatabaseCopy: Sendable {
     {
         let width = table.columns.count
         let link = table.selfReference
-        var values: [SQLValue] = []
-        for row in rows {
-            for (index, value) in row.values.enumerated() { values.append(index == link ? .null : value) }
-        }
-        let placeholders = (0..<rows.count).map { row in
-            "(" + (1...width).map { "$\(row * width + $0)" }.joined(separator: ", ") + ")"
-        }
+        let values = rows.flatMap { row in row.values.indices.map { $0 == link ? SQLValue.null : row.values[$0] } }
+        let placeholders = rows.indices.map { "(\(DatabaseTransaction.placeholders(width, from: $0 * width + 1)))" }
         try session.execute(
             "INSERT INTO \(table.name) (\(table.columnList)) VALUES \(placeholders.joined(separator: ", "))", values)
     }

@@ -20,7 +20,7 @@ extension DatabaseTable {
         while true {
             var conditions = condition.map { ["(\($0))"] } ?? []
             if let last {
-                let placeholders = last.indices.map { "$\(arguments.count + $0 + 1)" }.joined(separator: ", ")
+                let placeholders = DatabaseTransaction.placeholders(last.count, from: arguments.count + 1)
                 conditions.append("(\(keyList)) > (\(placeholders))")
             }
             let filter = conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
@@ -79,7 +79,7 @@ extension DatabaseTable {
     static let batchSize = 32
 
     /// The placeholders of one batch: `($1, $2 …)`.
-    static let batchPlaceholders = "(" + (1...batchSize).map { "$\($0)" }.joined(separator: ", ") + ")"
+    static let batchPlaceholders = "(\(DatabaseTransaction.placeholders(batchSize, from: 1)))"
 
     /// Returns at most `batchSize` row IDs as the arguments of `batchPlaceholders`. Repeats the last row ID to fill the
     /// batch, which selects no further rows.

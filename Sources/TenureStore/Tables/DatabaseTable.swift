@@ -68,14 +68,11 @@ package struct DatabaseTable: Sendable, Hashable {
         var ordered: [DatabaseTable] = []
         while !waiting.isEmpty {
             let done = Set(ordered.map(\.name))
-            let next = waiting.first { table in
-                table.columns.allSatisfy { column in
-                    column.references.map { done.contains($0) || $0 == table.name } ?? true
-                }
+            let next = waiting.firstIndex { table in
+                table.columns.compactMap(\.references).allSatisfy { done.contains($0) || $0 == table.name }
             }
             guard let next else { throw .defect("the tables of the database refer to each other in a circle") }
-            ordered.append(next)
-            waiting.removeAll { $0.name == next.name }
+            ordered.append(waiting.remove(at: next))
         }
         return ordered
     }

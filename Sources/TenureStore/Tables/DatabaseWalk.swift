@@ -70,25 +70,19 @@ package struct DatabaseWalk {
                 SELECT \(customers.columnList) FROM customers WHERE public_id > $1 ORDER BY public_id
                 LIMIT \(DatabaseTable.batchSize)
                 """, [.text(last)])
-            guard !rows.isEmpty else { return }
-            var numbers: [Int64] = []
-            var known: [Int64: String] = [:]
-            for row in rows {
-                last = try row.text(publicID)
-                let number = try row.integer(customers.key[0])
-                numbers.append(number)
-                known[number] = last
-            }
+            let names = try rows.map { row throws(StoreError) in try row.text(publicID) }
+            guard let end = names.last else { return }
+            last = end
+            let numbers = try rows.map { row throws(StoreError) in try row.integer(customers.key[0]) }
+            let known = Dictionary(zip(numbers, names)) { $1 }
             var entries: [Int64: [Entry]] = [:]
-            for row in rows { entries[try row.integer(customers.key[0])] = [try entry(row, of: customers, known)] }
+            for (number, row) in zip(numbers, rows) { entries[number] = [try entry(row, of: customers, known)] }
             for table in tables {
                 try table.rows(of: numbers, in: session) { customer, row throws(StoreError) in
                     entries[customer, default: []].append(try entry(row, of: table, known))
                 }
             }
-            for number in numbers {
-                for entry in entries[number] ?? [] { try body(entry) }
-            }
+            for entry in numbers.flatMap({ entries[$0] ?? [] }) { try body(entry) }
         }
     }
 

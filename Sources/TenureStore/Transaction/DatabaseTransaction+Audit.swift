@@ -44,8 +44,7 @@ extension DatabaseTransaction {
             "INSERT INTO audit (at, actor, action, customer, detail) VALUES ($1, $2, $3, $4, $5)",
             [
                 SQLValue(entry.at), .text(entry.actor), .text(entry.action),
-                SQLValue(entry.customer.flatMap { isKept($0) ? $0 : nil }),
-                detail.isEmpty ? .null : .text(detail.json),
+                SQLValue(entry.customer.flatMap { isKept($0) ? $0 : nil }), detail.isEmpty ? .null : .text(detail.json),
             ])
     }
 

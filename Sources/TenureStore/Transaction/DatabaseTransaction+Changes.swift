@@ -16,14 +16,13 @@ extension DatabaseTransaction {
         }
         if let earlier = try storedRequest(request) {
             // An earlier request with this ID asked for another change, or was about another customer.
-            guard earlier == (member.publicID, request.change.canonicalText) else {
-                return try audited(.refused(.requestReused), request, on: member.publicID)
-            }
+            guard earlier == (member.publicID, request.change.canonicalText)
+            else { return try audited(.refused(.requestReused), request, on: member.publicID) }
             return .done(try customer(of: member), isNew: false)
         }
         let outcome = try attempt(request, on: member)
         switch outcome {
-        case .done: try remember(request, on: member)
+        case .done: try remember(request, on: member.publicID, as: request.change.canonicalText)
         case .erased(let counts): try rememberErasure(by: request, of: member, counts)
         case .refused: break
         }
@@ -86,9 +85,8 @@ extension DatabaseTransaction {
         _ publicID: String, from member: CustomerMember, _ request: RequestedChange
     ) throws(StoreError) -> ChangeOutcome {
         guard let other = try self.member(.publicID(publicID)) else { return .refused(.noSuchOther) }
-        guard other.mergedInto != nil, try customer(of: other).id == (try customer(of: member).id) else {
-            return .refused(.notMerged)
-        }
+        guard other.mergedInto != nil, try customer(of: other).id == (try customer(of: member).id)
+        else { return .refused(.notMerged) }
         var detail = ["because": MergeReason.support.rawValue]
         detail["reason"] = request.reason
         try splitOff(other, isPermanent: true, actor: request.actor, detail: detail)
@@ -150,10 +148,6 @@ extension DatabaseTransaction {
     }
 
     /// Stores a request that has an ID, so that a repeated request changes nothing.
-    func remember(_ request: RequestedChange, on member: CustomerMember) throws(StoreError) {
-        try remember(request, on: member.publicID, as: request.change.canonicalText)
-    }
-
     private func remember(_ request: RequestedChange, on customer: String, as change: String) throws(StoreError) {
         guard let id = request.request else { return }
         try session.execute(

@@ -48,9 +48,8 @@ extension DatabaseTransaction {
         var survivor = member
         for _ in 0...Self.maximumMembers {
             guard let next = survivor.mergedInto else { return survivor }
-            guard let found = try self.member(.rowID(next)) else {
-                throw .damaged("customer \(survivor.id) was merged into a missing customer")
-            }
+            guard let found = try self.member(.rowID(next))
+            else { throw .damaged("customer \(survivor.id) was merged into a missing customer") }
             survivor = found
         }
         throw .damaged("customer \(member.id) was merged in a circle")
@@ -60,9 +59,8 @@ extension DatabaseTransaction {
     ///
     /// - Parameter forUpdate: whether to lock the row until the transaction ends.
     func customer(of member: CustomerMember, forUpdate: Bool = true) throws(StoreError) -> Customer {
-        guard let customer = try customer(member.id, forUpdate: forUpdate) else {
-            throw .damaged("customer \(member.id) was merged into a missing customer")
-        }
+        guard let customer = try customer(member.id, forUpdate: forUpdate)
+        else { throw .damaged("customer \(member.id) was merged into a missing customer") }
         return customer.with(member: member.id)
     }
 
@@ -231,11 +229,6 @@ extension DatabaseTransaction {
                 change == .later ? 0 : 1, change.nextComparison(at: now), .integer(customer.id),
             ])
         return customer.with(facts, change.sentEntitlements ?? customer.sentEntitlements)
-    }
-
-    /// Stores an identity for the member by which the customer was found, unless the identity is stored already.
-    func insert(_ identity: Identity, of customer: Customer) throws(StoreError) {
-        try insert([identity], ofMember: customer.member, in: customer.realm)
     }
 }
 

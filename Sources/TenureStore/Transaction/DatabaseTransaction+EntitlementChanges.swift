@@ -46,12 +46,6 @@ extension DatabaseTransaction {
         }
     }
 
-    /// Whether the publication with this ID is in effect. Always true for nil.
-    func isCurrent(_ publication: Int64?) throws(StoreError) -> Bool {
-        guard let publication else { return true }
-        return try self.publication()?.id == publication
-    }
-
     /// The row ID of the last compared customer; nil if all customers were compared.
     func comparisonPosition() throws(StoreError) -> Int64? {
         try storedValue(named: Self.positionName).map { Int64($0) ?? 0 }

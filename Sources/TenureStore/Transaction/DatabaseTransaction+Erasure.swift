@@ -82,8 +82,7 @@ extension DatabaseTransaction {
     /// of each kind. The other statements replace the customers' rows in `unfinished_updates` with rows that mark the
     /// customers for erasure.
     private static let hidingStatements = [
-        "DELETE FROM jobs WHERE customer IN \(batch)",
-        "DELETE FROM unfinished_updates WHERE customer IN \(batch)",
+        "DELETE FROM jobs WHERE customer IN \(batch)", "DELETE FROM unfinished_updates WHERE customer IN \(batch)",
         """
         INSERT INTO unfinished_updates (customer, update_id, started_at)
         SELECT id, \(erasureUpdateID), 0 FROM customers WHERE id IN \(batch)

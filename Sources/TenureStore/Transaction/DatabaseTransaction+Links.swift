@@ -46,14 +46,13 @@ extension DatabaseTransaction {
         }
         // Write: take the account away from the former user, then merge it with the user's other accounts.
         if isTransfer {
-            customer = try takeAway(
-                taken, including: member, from: customer, allMembers: all, actor: actor)
+            customer = try takeAway(taken, including: member, from: customer, allMembers: all, actor: actor)
         }
         if let linkedCustomer {
             customer = try merge(customer, into: linkedCustomer, because: .sameUser, of: user, actor: actor)
                 .with(member: member.id)
         } else {
-            try insert(identity, of: customer)
+            try insert([identity], ofMember: customer.member, in: customer.realm)
         }
         // The event lists the promises (rights that are stored so that later policies keep them), so that the timeline
         // shows which promises moved with the account.

@@ -95,9 +95,8 @@ extension DatabaseTransaction {
             arguments
         ).map { row throws(StoreError) in
             let name = try row.text(2)
-            guard let proof = try CustomerFacts(decoding: try row.bytes(3)).proofs.first else {
-                throw .damaged("the persona `\(name)` has no proof")
-            }
+            guard let proof = try CustomerFacts(decoding: try row.bytes(3)).proofs.first
+            else { throw .damaged("the persona `\(name)` has no proof") }
             return StoredPersona(
                 number: try row.integer(0), publicID: try row.text(1), persona: Persona(name: name, proof: proof),
                 createdAt: try row.instant(4), expiresAt: try row.instant(5), revokedAt: try row.instantIfPresent(6))

@@ -13,11 +13,6 @@ extension DatabaseTransaction {
         try publications("WHERE id = $1", [.integer(id)]).first
     }
 
-    /// The number of the policy version in effect; nil in a new database.
-    func publishedVersion() throws(StoreError) -> Int64? {
-        try session.integers("SELECT policy FROM publications ORDER BY id DESC LIMIT 1").first
-    }
-
     /// All publications, the oldest first.
     package func publications() throws(StoreError) -> [StoredPublication] { try publications("ORDER BY id", []) }
 

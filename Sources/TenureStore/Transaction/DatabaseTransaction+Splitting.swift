@@ -21,7 +21,12 @@ extension DatabaseTransaction {
         let former = try customer(of: member)
         guard former.id != member.id else { return }
         try mergeMember(member.id, into: nil)
-        if isPermanent { try separate(member.id, from: try group(of: former.id)) }
+        // If the split is permanent, the members are never merged automatically again.
+        for other in isPermanent ? try group(of: former.id) : [] where other != member.id {
+            try session.execute(
+                "INSERT INTO separations (first, second) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+                [.integer(min(member.id, other)), .integer(max(member.id, other))])
+        }
         let parts = try restore([former.id, member.id], of: former)
         // The event of each customer names the other customer.
         for (customer, publicID) in zip(parts, [member.publicID, former.publicID]) {
@@ -64,15 +69,6 @@ extension DatabaseTransaction {
             return survivor
         }
         return (try rewire(rest), try rewire(taken))
-    }
-
-    /// Stores that a member was split from other members, so that they are never merged automatically again.
-    func separate(_ one: Int64, from others: [Int64]) throws(StoreError) {
-        for other in others where other != one {
-            try session.execute(
-                "INSERT INTO separations (first, second) VALUES ($1, $2) ON CONFLICT DO NOTHING",
-                [.integer(min(one, other)), .integer(max(one, other))])
-        }
     }
 
     /// Removes the separations between two customers, because support merges them.
@@ -143,9 +139,8 @@ extension DatabaseTransaction {
     /// grants and revocations by support.
     private func facts(of member: Int64) throws(StoreError) -> [CustomerFacts] {
         // Most signatures were verified before the transaction. Entries that were stored since then are verified here.
-        guard let largeFacts, let rederivation = largeFacts.rederivation else {
-            throw .defect("a customer is split without a verifier")
-        }
+        guard let largeFacts, let rederivation = largeFacts.rederivation
+        else { throw .defect("a customer is split without a verifier") }
         var proven = largeFacts.provenFacts(of: member)
         var (pages, end) = ([CustomerFacts](), proven.end)
         while let entries = try signedEntries(of: member, after: end, limit: Rederivation.pageSize), !entries.isEmpty {
@@ -173,9 +168,8 @@ extension DatabaseTransaction {
             if try artifactCount(of: member) >= Self.maximumArtifactsPerMember { fullMember = member }
         }
         // Without such a member, a stored artifact proves every fact.
-        guard let fullMember, let fallback = parts.firstIndex(where: { $0.members.contains(fullMember) }) else {
-            return
-        }
+        guard let fullMember, let fallback = parts.firstIndex(where: { $0.members.contains(fullMember) })
+        else { return }
         let unproven = try result(of: .remainder(former.facts, without: parts.map(\.facts)))
         let names =
             unproven.proofs.flatMap(\.names) + unproven.purchases.flatMap(\.names) + unproven.renewals.flatMap(\.names)

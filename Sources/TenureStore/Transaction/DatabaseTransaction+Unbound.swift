@@ -40,7 +40,7 @@ extension DatabaseTransaction {
         var facts = CustomerFacts()
         facts.isUnbound = true
         let customer = try create(facts, in: realm, .never)
-        try insert(unbound, of: customer)
+        try insert([unbound], ofMember: customer.member, in: realm)
         return customer.id
     }
 

@@ -71,9 +71,7 @@ extension DatabaseTransaction {
         for member in try group(of: customer.id) {
             let ending = try promises("customer = $1 AND ending = $2", [.integer(member), mark])
             ended.formUnion(ending.map(\.entitlement))
-            let bounds: [SQLValue] = [
-                .integer(member), .integer(unfinished.restoringAfter), .integer(unfinished.publication),
-            ]
+            let bounds = [member, unfinished.restoringAfter, unfinished.publication].map { SQLValue.integer($0) }
             let restoring = try promises(restoredCondition, bounds)
             restored += restoring
             guard isLocked else { continue }

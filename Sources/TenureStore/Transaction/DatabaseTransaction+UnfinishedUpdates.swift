@@ -50,7 +50,7 @@ extension DatabaseTransaction {
     func leftovers() throws(StoreError) -> Leftovers? {
         let updates = try session.rows(
             "SELECT customer, update_id FROM unfinished_updates WHERE started_at < $1 LIMIT \(Self.leftoversPerRead)",
-            [SQLValue(now.addingTimeInterval(-Self.maximumUpdateDuration))]
+            [oldestStart]
         ).map { row throws(StoreError) in (member: try row.integer(0), id: try row.integer(1)) }
         guard !updates.isEmpty else { return nil }
         let hidden = updates.filter { $0.id == Self.erasureUpdateID }.map(\.member)
@@ -58,6 +58,8 @@ extension DatabaseTransaction {
     }
 
     private static let leftoversPerRead = 32
+    /// The earliest start of an update that isn't abandoned yet.
+    private var oldestStart: SQLValue { SQLValue(now.addingTimeInterval(-Self.maximumUpdateDuration)) }
 
     /// Removes some rows of an update that will never be finished, or of an erased customer. Returns true if no more
     /// rows are left.
@@ -66,10 +68,7 @@ extension DatabaseTransaction {
         _ = try member(.rowID(update.member))
         let isListed = try session.row(
             "SELECT 1 FROM unfinished_updates WHERE customer = $1 AND update_id = $2 AND started_at < $3",
-            [
-                .integer(update.member), .integer(update.id),
-                SQLValue(now.addingTimeInterval(-Self.maximumUpdateDuration)),
-            ])
+            [.integer(update.member), .integer(update.id), oldestStart])
         // If the update isn't listed, another process has removed or finished it.
         guard isListed != nil else { return true }
         guard update.id != Self.erasureUpdateID else { return try removeSome(ofHidden: update.member) }

@@ -61,8 +61,6 @@ package struct DatabaseTransaction {
 
     /// Runs a statement for each batch of row IDs. The statement has the placeholders `batch`.
     func execute(_ sql: String, about ids: [Int64]) throws(StoreError) {
-        for chunk in ids.chunks(of: DatabaseTable.batchSize) {
-            try session.execute(sql, DatabaseTable.batch(chunk))
-        }
+        for chunk in ids.chunks(of: DatabaseTable.batchSize) { try session.execute(sql, DatabaseTable.batch(chunk)) }
     }
 }

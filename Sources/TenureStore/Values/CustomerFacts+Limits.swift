@@ -75,9 +75,8 @@ extension CustomerFacts {
         let sent = proofs.filter { $0.kind.canCarryExpiration && AcquisitionKey(of: $0).matches(key) }
             .max(by: AppProof.isSignedEarlier)
         if let sent {
-            guard AppProof.isSignedEarlier(sent, latest), expiration < sent.expirationDate ?? .distantFuture else {
-                return []
-            }
+            guard AppProof.isSignedEarlier(sent, latest), expiration < sent.expirationDate ?? .distantFuture
+            else { return [] }
         }
         return [
             AppProof(

@@ -29,7 +29,7 @@ package struct CustomerUpdate: Sendable {
     /// Whether all purchases of the account that the artifacts come from are known.
     private(set) var completesPurchases = false
     /// Whether all purchases of the customer's other accounts are known.
-    private let otherAccountsAreComplete: Bool
+    private var otherAccountsAreComplete = true
 
     /// - Parameter customer: the customer before the update; nil for a new customer.
     package init(of customer: Customer?) {
@@ -38,10 +38,7 @@ package struct CustomerUpdate: Sendable {
     }
 
     /// Creates an update with facts that replace the customer's facts.
-    package init(facts: CustomerFacts) {
-        self.facts = facts
-        otherAccountsAreComplete = true
-    }
+    package init(facts: CustomerFacts) { self.facts = facts }
 
     /// Adds artifacts and what they prove. Each artifact is stored once, however often it's sent.
     package mutating func add(
@@ -70,17 +67,13 @@ package struct CustomerUpdate: Sendable {
     package mutating func addUse(of device: DeviceUse) { deviceUse = device }
 
     /// Adds grants and revocations by support.
-    mutating func add(_ support: [SupportGrant]) {
-        for grant in support { facts.add(grant) }
-    }
+    mutating func add(_ support: [SupportGrant]) { for grant in support { facts.add(grant) } }
 
     /// Makes the facts those of an unbound customer.
     mutating func setUnbound() { facts.isUnbound = true }
 
     /// Adds promises that the customer doesn't have yet.
-    package mutating func promise(_ more: [StoredPromise]) {
-        for promise in more { self.promise(promise) }
-    }
+    package mutating func promise(_ more: [StoredPromise]) { for promise in more { self.promise(promise) } }
 
     /// Adds a promise, unless the customer has it already.
     package mutating func promise(_ promise: StoredPromise) {
@@ -102,14 +95,10 @@ package enum EntitlementChange: Sendable, Hashable {
     case reported([Message], SentEntitlements, nextComparison: Date?)
 
     /// The messages to send; empty for `later` and `never`.
-    var messages: [Message] {
-        if case .reported(let messages, _, _) = self { messages } else { [] }
-    }
+    var messages: [Message] { if case .reported(let messages, _, _) = self { messages } else { [] } }
 
     /// The entitlements as webhooks have reported them after the messages; nil for `later` and `never`.
-    var sentEntitlements: SentEntitlements? {
-        if case .reported(_, let sent, _) = self { sent } else { nil }
-    }
+    var sentEntitlements: SentEntitlements? { if case .reported(_, let sent, _) = self { sent } else { nil } }
 
     /// The value of the column `next_comparison`, if there are endpoints.
     func nextComparison(at now: Date) -> SQLValue {

@@ -59,10 +59,8 @@ struct FactsReader {
     private mutating func purchase() throws(Malformed) -> Purchase {
         let flags = FactsFormat.Flags<FactsFormat.PurchaseField>(rawValue: try number())
         return Purchase(
-            transactionID: try text(),
-            originalTransactionID: flags.contains(.originalTransactionID) ? try text() : nil,
-            productID: try text(),
-            type: flags.contains(.type) ? try productType() : nil,
+            transactionID: try text(), originalTransactionID: flags.contains(.originalTransactionID) ? try text() : nil,
+            productID: try text(), type: flags.contains(.type) ? try productType() : nil,
             purchaseDate: try date(if: flags.contains(.purchaseDate)),
             expiresDate: try date(if: flags.contains(.expiresDate)),
             revocationDate: try date(if: flags.contains(.revocationDate)), isUpgraded: flags.contains(.isUpgraded),
@@ -144,9 +142,7 @@ struct FactsReader {
     }
 
     /// Reads a string if its flag is set.
-    mutating func utf8(if isPresent: Bool) throws(Malformed) -> UnsafeRawBufferPointer? {
-        isPresent ? try utf8() : nil
-    }
+    mutating func utf8(if isPresent: Bool) throws(Malformed) -> UnsafeRawBufferPointer? { isPresent ? try utf8() : nil }
 
     mutating func date() throws(Malformed) -> Date {
         guard bytes.count - position >= 8 else { throw malformed }

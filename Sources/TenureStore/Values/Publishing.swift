@@ -94,10 +94,9 @@ package struct PublicationEvaluation: Sendable {
 
     /// How many customers there are, without unbound customers (`DatabaseTransaction`).
     package var customers: Int {
-        let difference = readAgain.reduce(0) { count, entry in
+        readAgain.reduce(customersOfFirstReading.count) { count, entry in
             count + (entry.value ? 1 : 0) - (wasRead(entry.key) ? 1 : 0)
         }
-        return customersOfFirstReading.count + difference
     }
 
     /// Adds a customer in the first reading. Call it in the order of the customers' row IDs.
