@@ -46,11 +46,9 @@ struct LintSubject: Sendable {
         let timelines =
             draft.policy?.timelines
             ?? Timelines(eras: draft.eras, releases: draft.releases.map(\.release), buildNumbers: draft.buildNumbers)
-        let policyPlatforms = Set(draft.eras.flatMap(\.begins.keys))
-        let listedPlatforms = Set(list.map(\.release.platform))
-        platforms = Platform.allCases.compactMap { platform in
-            guard policyPlatforms.contains(platform) || listedPlatforms.contains(platform) else { return nil }
-            return timelines.possible(for: platform).first.map {
+        let known = Set(draft.eras.flatMap(\.begins.keys)).union(list.map(\.release.platform))
+        platforms = Platform.allCases.filter(known.contains).compactMap { platform in
+            timelines.possible(for: platform).first.map {
                 LintPlatform(platform, timeline: $0, list: list, mayRestart: draft.buildNumbers == .restarted)
             }
         }

@@ -57,7 +57,7 @@ struct PolicyReader {
         // their names by a known one.
         var checkedEntitlements = entitlements
         let names = Set(eras.map(\.name))
-        let isEraUnknown = eras.isEmpty || eras.indices.contains { reading.isBroken(["eras", .index($0), "name"]) }
+        let isEraUnknown = eras.indices.contains { reading.isBroken(["eras", .index($0), "name"]) }
         if isEraUnknown, let anyName = eras.first?.name {
             checkedEntitlements = entitlements.map { $0.replacingEras(except: names, with: anyName) }
         }
@@ -121,8 +121,7 @@ struct PolicyReader {
             // Create an era for each element, even with mistakes, so that the indexes are the same as in the file. An
             // unreadable name becomes a name that no valid file contains.
             return Era(
-                name: name ?? "\u{0}\(index)",
-                model: model ?? .paid,
+                name: name ?? "\u{0}\(index)", model: model ?? .paid,
                 begins: fields?[.begins].map { self.beginnings($0) } ?? [:],
                 changeover: fields?[.changeover].flatMap { self.changeover($0) })
         }
@@ -241,12 +240,9 @@ struct PolicyReader {
         let releasedAt = fields[.releasedAt].map { $0.moment(&reading) } ?? .undated
         let model = fields[.model].flatMap { $0.word(&reading, of: Era.Model.self) }
         guard let platform, let releasedAt else { return nil }
-        if fields[platform.versionKey.rawValue] == nil,
-            !reading.isBroken(part.path + [.key(platform.versionKey.rawValue)])
-        {
-            reading.report(
-                ReleaseListFile.missing(platform.versionKey, on: platform), at: part.position,
-                breaking: part.path + [.key(platform.versionKey.rawValue)])
+        let (key, path) = (platform.versionKey, part.path + [.key(platform.versionKey.rawValue)])
+        if fields[key.rawValue] == nil, !reading.isBroken(path) {
+            reading.report(ReleaseListFile.missing(key, on: platform), at: part.position, breaking: path)
         }
         return Release(platform: platform, version: version, build: build, releasedAt: releasedAt, model: model)
     }
