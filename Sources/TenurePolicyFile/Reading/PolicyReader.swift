@@ -59,7 +59,12 @@ struct PolicyReader {
         let names = Set(eras.map(\.name))
         let isEraUnknown = eras.indices.contains { reading.isBroken(["eras", .index($0), "name"]) }
         if isEraUnknown, let anyName = eras.first?.name {
-            checkedEntitlements = entitlements.map { $0.replacingEras(except: names, with: anyName) }
+            checkedEntitlements = entitlements.map {
+                Entitlement(
+                    name: $0.name, title: $0.title, products: $0.products,
+                    honors: $0.honors?.map { names.contains($0.era) ? $0 : $0.replacingEra(with: anyName) },
+                    trial: $0.trial)
+            }
         }
         var policy: Policy?
         do throws(InvalidPolicy) {
@@ -292,15 +297,5 @@ extension VersionKey {
         case .bundleVersion: "the build (CFBundleVersion)"
         case .shortVersionString: "the marketing version (CFBundleShortVersionString)"
         }
-    }
-}
-
-extension Entitlement {
-    /// Returns the entitlement with the era `substitute` instead of all honored eras that aren't in `knownEras`.
-    fileprivate func replacingEras(except knownEras: Set<String>, with substitute: String) -> Entitlement {
-        Entitlement(
-            name: name, title: title, products: products,
-            honors: honors?.map { knownEras.contains($0.era) ? $0 : $0.replacingEra(with: substitute) },
-            trial: trial)
     }
 }

@@ -246,9 +246,11 @@ extension LintRule {
                 ? "customers who acquired the app in this window may belong to either era"
                 : "anyone who installed the app until \(until) gets \(inWords(lost)) for nothing"
             let path: [PolicyMistake.Step] = ["eras", .index(index), "changeover"]
+            let (days, rest) = Int(changeover.until - changeover.from).quotientAndRemainder(dividingBy: 86_400)
+            let width = "\(days) days" + (rest > 0 ? " and \(Duration.text(TimeInterval(rest)))" : "")
             report.add(
                 at: path,
-                "the changeover window of `\(era.name.shortened)` is \(Duration.inDays(changeover.until - changeover.from)) wide, more than 14 days: \(consequence)",
+                "the changeover window of `\(era.name.shortened)` is \(width) wide, more than 14 days: \(consequence)",
                 fixes: .suggestion("write `{ from: -24h, until: +48h }`", .write(.defaultChangeover, at: path)),
                 "make the window as long as price and build can have disagreed")
         }
@@ -291,15 +293,6 @@ extension LintRule {
                                 ]), at: path)) : nil, "make both windows narrower")
             }
         }
-    }
-}
-
-extension Duration {
-    /// Writes a duration in days, such as `31 days` or `14 days and 1s`.
-    fileprivate static func inDays(_ seconds: TimeInterval) -> String {
-        let days = (seconds / 86_400).rounded(.down)
-        let rest = seconds - days * 86_400
-        return "\(Int(days)) days" + (rest >= 1 ? " and \(text(rest))" : "")
     }
 }
 

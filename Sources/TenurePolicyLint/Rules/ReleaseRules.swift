@@ -165,13 +165,15 @@ extension LintRule {
                         sale.until == .distantFuture
                         ? "is still the newest in the release list" : "was on sale until \(sale.until.rfc3339)"
                     let isDated = listed.release.releasedAt != .undated
-                    let start = platform.beginning(of: moment, since: sale.from).inMinutes
+                    // The message has no seconds.
+                    let start = platform.beginning(of: moment, since: sale.from).timeIntervalSince1970 / 60
+                    let startInWords = Date(timeIntervalSince1970: start.rounded(.down) * 60).rfc3339
                     let change = EraChange(to: now, on: platform, in: subject)
                     let isDateWrong = change.map { subject.contradictedDate(of: $0) != nil } ?? false
                     report.add(
                         // If this is the last release in the list, the list may be incomplete.
                         at: listed, severity: sale.until == .distantFuture ? .warning : .error, on: platform,
-                        "\(platform.name(of: listed.release)) on \(platform.name) \(isDated ? "came out in" : "counts as") \(subject.name(sale.era)) and \(until), in \(subject.name(now)): anyone who installed it after \(start) gets \(inWords(unpaidEntitlements)) for nothing",
+                        "\(platform.name(of: listed.release)) on \(platform.name) \(isDated ? "came out in" : "counts as") \(subject.name(sale.era)) and \(until), in \(subject.name(now)): anyone who installed it after \(startInWords) gets \(inWords(unpaidEntitlements)) for nothing",
                         fixes: isDateWrong
                             ? nil
                             : subject.useOfList.map {
@@ -210,12 +212,5 @@ extension LintSubject {
             return honors.contains(where: \.isUnlimited) || !honors.isEmpty && namesByDate.contains(entitlement.name)
         }.map(\.name).filter { !namesByBuild.contains($0) }
         return lost.isEmpty ? nil : (lost, lost.allSatisfy(namesByDate.contains))
-    }
-}
-
-extension Date {
-    /// The date without seconds.
-    fileprivate var inMinutes: String {
-        Date(timeIntervalSince1970: (timeIntervalSince1970 / 60).rounded(.down) * 60).rfc3339
     }
 }
