@@ -1,5 +1,6 @@
 import Foundation
 import TenureCore
+import TenureJSON
 import TenurePolicyFile
 
 /// Releases that were paid according to the release list and that the policy assigns to an era in which the app was
@@ -177,7 +178,7 @@ extension LintSubject {
         let key = platform.noun
         return .suggestion(
             "write `\(key): \"\(number)\"`",
-            .write(.text("\(number)"), at: path(ofBeginning: era, on: platform) + [.key(key)]))
+            .write(.string("\(number)"), at: path(ofBeginning: era, on: platform) + [.key(key)]))
     }
 
     /// Returns advice for the case that the right boundary isn't known or would cause another finding.

@@ -121,7 +121,7 @@ extension LintRule {
                     fixes: isNew && !dates.isEmpty
                         ? .suggestion(
                             "write `\(platform.name): new`: the first release there came after \(subject.name(index)) had begun",
-                            .write(.plain("new"), at: path + ["begins", .key(platform.name)])) : nil,
+                            .write(.string("new"), at: path + ["begins", .key(platform.name)])) : nil,
                     "add `\(platform.name)` under `begins` of \(subject.name(index)), with its first \(platform.noun) there, its instant, or both; its value is `new` if the app came to \(platform.name) in that era"
                 )
             }
@@ -288,15 +288,15 @@ extension LintRule {
                         ? .suggestion(
                             "write `changeover: { from: -\(Int(hours))h, until: \(until) }`",
                             .write(
-                                .mapping([
-                                    .init("from", .plain("-\(Int(hours))h")), .init("until", .plain(until)),
-                                ]), at: path)) : nil, "make both windows narrower")
+                                .object(["from": .string("-\(Int(hours))h"), "until": .string(until)]), at: path))
+                        : nil,
+                    "make both windows narrower")
             }
         }
     }
 }
 
-extension PolicyEdit.Value {
-    /// A day before the change and two days after it.
-    static let defaultChangeover = mapping([.init("from", .plain("-24h")), .init("until", .plain("+48h"))])
+extension JSONValue {
+    /// The `changeover` of an era: a day before the change and two days after it.
+    static let defaultChangeover = object(["from": .string("-24h"), "until": .string("+48h")])
 }

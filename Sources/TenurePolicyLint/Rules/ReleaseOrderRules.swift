@@ -147,14 +147,14 @@ extension LintRule {
                         fixes: platform.key == .bundleVersion
                             ? .suggestion(
                                 "write `buildNumbers: restarted`",
-                                .write(.plain("restarted"), at: ["buildNumbers"])) : nil,
+                                .write(.string("restarted"), at: ["buildNumbers"])) : nil,
                         subject.useOfList.map { use in
                             let releases = "`releases: \(use.path)`"
                             return platform.key == .shortVersionString
                                 ? .suggestion("write \(releases)", use.edit)
                                 : .suggestion(
                                     "write `buildNumbers: restarted` and \(releases)",
-                                    .write(.plain("restarted"), at: ["buildNumbers"]), use.edit)
+                                    .write(.string("restarted"), at: ["buildNumbers"]), use.edit)
                         },
                         platform.key == .bundleVersion
                             ? "let the date decide, by `buildNumbers: restarted` and a release list in the policy for each platform that has a boundary by build"
