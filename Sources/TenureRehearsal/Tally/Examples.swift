@@ -37,6 +37,8 @@ package struct Example: Sendable, Hashable {
 
     /// The ID from Apple, from the evidence file, or from the database. Reports show it only if they show IDs.
     package var id: String { customer.id }
+    /// The smallest `id` in the customer's lines of the evidence file; nil if no line has an `id`.
+    var exportedID: String? { customer.exportedID }
     /// The platform on which the customer got the app; nil if it is unknown.
     package var platform: Platform? { customer.acquisition?.originalPlatform }
     /// The version with which the customer got the app, as signed, and shortened if it is too long to read.
