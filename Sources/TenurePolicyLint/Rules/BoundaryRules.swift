@@ -159,8 +159,7 @@ extension LintRule {
         "boundary-on-no-release", .error, "a boundary with a build or version that no release has",
         rationale:
             "App Review may reject the build that was meant to be the first free build. The build that ships then has another number.",
-        fix: "Write the number of the era's first release, or add that release to the release list.",
-        needs: .releases
+        fix: "Write the number of the era's first release, or add that release to the release list.", needs: .releases
     ) { subject, report in
         // Skip platforms that inherit the boundary: the list of such a platform needn't have that release.
         for change in subject.writtenChanges {

@@ -59,8 +59,7 @@ extension LintRule {
         "era-without-release", .warning, "an era that has begun, but has no release in the policy's release list",
         rationale:
             "A build that isn't in the list doesn't show in which era the customer got the app. If the list ends before the new era begins, Tenure can judge every later customer only by date.",
-        fix: "Append every release to the policy's release list, before it ships.",
-        needs: .releases
+        fix: "Append every release to the policy's release list, before it ships.", needs: .releases
     ) { subject, report in
         for change in subject.changes where change.platform.decidesByList && change.matters {
             let platform = change.platform

@@ -23,8 +23,7 @@ extension LintRule {
         "right-shortened", .error, "compared with the previous policy: a right that would end earlier",
         rationale:
             "One developer announced a year, but a later policy granted half a year, and no reviewer noticed the difference.",
-        fix: "Keep the end that was announced, or a later one.",
-        needs: .oldPolicy
+        fix: "Keep the end that was announced, or a later one.", needs: .oldPolicy
     ) { subject, report in
         subject.report(into: &report) { fate, name in
             guard case .shortened(let from, let to) = fate else { return nil }
@@ -50,8 +49,7 @@ extension LintRule {
         "settings-edited", .note,
         "compared with the previous policy: another `inDoubt`, `whileUndetermined` or `testEnvironments`",
         rationale: "One changed word in these settings affects all entitlements.",
-        fix: "Make sure that you intend the change.",
-        needs: .oldPolicy
+        fix: "Make sure that you intend the change.", needs: .oldPolicy
     ) { subject, report in
         guard let old = subject.old, let new = subject.policy else { return }
         if old.inDoubt != new.inDoubt {
@@ -118,8 +116,7 @@ extension LintRule {
         "compared with the previous policy: a trial that is shorter, counted differently or removed",
         rationale:
             "Customers of one app were promised ten sessions. They found the app locked after the fifth session, and complained about it.",
-        fix: "Keep the trial as it was, or lengthen it.",
-        needs: .oldPolicy
+        fix: "Keep the trial as it was, or lengthen it.", needs: .oldPolicy
     ) { subject, report in
         guard let old = subject.old else { return }
         for before in old.entitlements {

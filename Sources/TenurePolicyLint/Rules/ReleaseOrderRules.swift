@@ -116,8 +116,7 @@ extension LintRule {
         "`buildNumbers: increasing`, or a macOS app, where the release list has a build or version that fell or was used twice",
         rationale:
             "After five years, a developer may not remember whether build numbers restarted. The release list shows whether they did.",
-        fix: "Write `buildNumbers: restarted`, and keep the release list in the policy.",
-        needs: .releases
+        fix: "Write `buildNumbers: restarted`, and keep the release list in the policy.", needs: .releases
     ) { subject, report in
         for platform in subject.platforms {
             guard platform.key == .shortVersionString || subject.draft.buildNumbers == .increasing else { continue }
