@@ -144,11 +144,9 @@ struct PolicyReader {
                 "`begins` has no platform; write one, such as `iOS: { build: \"120\", at: 2015-06-10T18:00:00Z }`",
                 at: part.position, breaking: part.path)
         }
-        var result: [Platform: Beginning] = [:]
-        for platform in Platform.allCases {
-            if let part = fields[platform.rawValue] { result[platform] = beginning(part, on: platform) }
+        return Platform.allCases.reduce(into: [:]) { result, platform in
+            result[platform] = fields[platform.rawValue].flatMap { beginning($0, on: platform) }
         }
-        return result
     }
 
     /// Reads how an era begins on a platform: `new`, or a version, an instant or both. The App Store reports marketing
