@@ -6,8 +6,6 @@ import TenurePolicyFile
 /// or free) on each platform.
 struct LintSubject: Sendable {
     let draft: PolicyDraft
-    /// The policy; nil if the file has mistakes. Then the rules can't find out what a customer would get.
-    let policy: Policy?
     /// The previous policy; nil if the caller passed no previous policy.
     let old: Policy?
     /// The time of the check, or `distantFuture` if the caller passed no time. Customers who come later aren't checked.
@@ -23,6 +21,8 @@ struct LintSubject: Sendable {
     /// it has other columns than a policy's list, or if the policy already has a list.
     let listPath: String?
 
+    /// The policy; nil if the file has mistakes. Then the rules can't find out what a customer would get.
+    var policy: Policy? { draft.policy }
     var eras: [Era] { draft.eras }
     var entitlements: [Entitlement] { draft.entitlements }
 
@@ -33,7 +33,6 @@ struct LintSubject: Sendable {
             !draft.eras.indices.contains(where: { draft.isBroken(["eras", .index($0), "name"]) })
         else { return nil }
         self.draft = draft
-        policy = draft.policy
         old = input.old
         now = input.now
         let list = input.releases ?? draft.releases
@@ -46,11 +45,9 @@ struct LintSubject: Sendable {
         let timelines =
             draft.policy?.timelines
             ?? Timelines(eras: draft.eras, releases: draft.releases.map(\.release), buildNumbers: draft.buildNumbers)
-        let policyPlatforms = Set(draft.eras.flatMap(\.begins.keys))
-        let listedPlatforms = Set(list.map(\.release.platform))
-        platforms = Platform.allCases.compactMap { platform in
-            guard policyPlatforms.contains(platform) || listedPlatforms.contains(platform) else { return nil }
-            return timelines.possible(for: platform).first.map {
+        let known = Set(draft.eras.flatMap(\.begins.keys)).union(list.map(\.release.platform))
+        platforms = Platform.allCases.filter(known.contains).compactMap { platform in
+            timelines.possible(for: platform).first.map {
                 LintPlatform(platform, timeline: $0, list: list, mayRestart: draft.buildNumbers == .restarted)
             }
         }

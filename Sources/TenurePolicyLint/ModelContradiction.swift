@@ -1,5 +1,6 @@
 import Foundation
 import TenureCore
+import TenureJSON
 import TenurePolicyFile
 
 /// Releases that were paid according to the release list and that the policy assigns to an era in which the app was
@@ -120,14 +121,13 @@ extension LintSubject {
         var groups: [ModelContradiction] = []
         for listed in platform.releases {
             let release = listed.release
-            if release.model == .paid, let number = release.originalAppVersion {
-                highestPaid = max(number, highestPaid ?? number)
-            }
+            guard let number = release.originalAppVersion else { continue }
+            if release.model == .paid { highestPaid = max(number, highestPaid ?? number) }
             // Skip a release that was first sold and then free, because it belongs to both eras.
-            guard models[release.originalAppVersion]?.count == 1 else { continue }
+            guard models[number]?.count == 1 else { continue }
             // Skip free builds below earlier paid builds, because other rules report these builds.
-            if release.model == .free, let number = release.originalAppVersion, let highestPaid, number <= highestPaid,
-                let era = platform.era(of: release), eras[era].model == .free
+            if release.model == .free, let highestPaid, number <= highestPaid, let era = platform.era(of: release),
+                eras[era].model == .free
             {
                 continue
             }
@@ -177,7 +177,7 @@ extension LintSubject {
         let key = platform.noun
         return .suggestion(
             "write `\(key): \"\(number)\"`",
-            .write(.text("\(number)"), at: path(ofBeginning: era, on: platform) + [.key(key)]))
+            .write(.string("\(number)"), at: path(ofBeginning: era, on: platform) + [.key(key)]))
     }
 
     /// Returns advice for the case that the right boundary isn't known or would cause another finding.

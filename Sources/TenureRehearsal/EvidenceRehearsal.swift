@@ -105,7 +105,11 @@ package struct EvidenceRehearsal: Sendable {
         // Called with the result of each batch, in the order of the file.
         func take(_ reading: BatchReading) throws {
             counts.add(reading.counts)
-            try reading.forEachRecord { record, bucket throws(RehearsalError) in try folder.append(record, to: bucket) }
+            var start = 0
+            for (bucket, end) in reading.ends {
+                try folder.append(reading.records[start..<end], to: bucket)
+                start = end
+            }
             for badLine in reading.badLines { try report(badLine) }
             state.lines = counts.lines
             if let size = source.size, let position = source.position {

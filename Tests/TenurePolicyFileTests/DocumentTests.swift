@@ -1,5 +1,6 @@
 import Foundation
 import TenureCore
+import TenureJSON
 import Testing
 
 @testable import TenurePolicyFile
@@ -159,7 +160,8 @@ import Testing
         let path: [PolicyMistake.Step] = [.key("entitlements"), .key("everything"), .key("products")]
         #expect(products(.remove(path + [.index(1)])) == ["season", "yearly"])
         #expect(products(.remove(path + [.index(3)])) == ["season", "monthly", "yearly"])
-        #expect(products(.write(.text("weekly"), at: path + [.index(3)])) == ["season", "monthly", "yearly", "weekly"])
+        let weekly = PolicyEdit.write(.string("weekly"), at: path + [.index(3)])
+        #expect(products(weekly) == ["season", "monthly", "yearly", "weekly"])
         #expect(products(.remove(path)) == [])
         // Removing a key of a list element keeps the element.
         let title = PolicyEdit.remove(path + [.index(0), .key("title")])

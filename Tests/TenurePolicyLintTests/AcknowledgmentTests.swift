@@ -1,5 +1,6 @@
 import Foundation
 import TenureCore
+import TenureJSON
 import TenurePolicyFile
 import Testing
 
@@ -167,11 +168,11 @@ import Testing
         let places = found.map { "\($0.code) \($0.place)" }
         #expect(Set(places).count == places.count, "\(places)")
         let entries = found.map {
-            PolicyEdit.Value.mapping([
-                .init("code", .text($0.code)), .init("at", .text($0.place)), .init("reason", .text("it is meant")),
+            JSONValue.object([
+                "code": .string($0.code), "at": .string($0.place), "reason": .string("it is meant"),
             ])
         }
-        let draft = try files.draft.edited(by: [.write(.list(entries), at: ["acknowledge"])])
+        let draft = try files.draft.edited(by: [.write(.array(entries), at: ["acknowledge"])])
         let after = Linter.findings(in: draft, releases: try files.releases, against: try files.old)
         #expect(after.count == (try files.findings.count))
         #expect(after.allSatisfy { $0.isAcknowledged || $0.isMistake })

@@ -1,5 +1,6 @@
 import Foundation
 import TenureCore
+import TenureJSON
 import TenurePolicyFile
 import Testing
 
@@ -85,7 +86,7 @@ import Testing
         let owners = try #require(checked.first { $0.finding.code == "testers-are-owners" })
         let fix = try #require(owners.fixes.first { !$0.edits.isEmpty })
         let path = try #require(wide.fixes.first?.edits.first?.path)
-        let other = PolicyEdit.write(.mapping([.init("until", .plain("+24h"))]), at: path)
+        let other = PolicyEdit.write(.object(["until": .string("+24h")]), at: path)
         for (edits, works) in [(fix.edits, true), (fix.edits + [other], false), ([.remove(path)] + fix.edits, false)] {
             var suggestions = Suggestions(for: input, findings: checked.map(\.finding))
             #expect(suggestions.best(of: wide.fixes, for: wide.finding)?.text == wide.fixes.first?.text)
@@ -105,7 +106,12 @@ import Testing
                 for word in ["write `", "remove `", "keep `"] { #expect(!fix.contains(word), "\(finding)\n\(fix)") }
             }
             for edit in finding.edits {
-                guard case .plain(let text)? = edit.value else { continue }
+                let text: String
+                switch edit.value {
+                case .string(let string)?: text = string
+                case .number(let digits)?: text = digits
+                default: continue
+                }
                 #expect(fix.contains(text), "\(fix) doesn't say \(text)")
             }
         }
@@ -200,9 +206,9 @@ import Testing
 
     @Test func `a linter suggestion that doesn't remove its finding isn't shown`() throws {
         func allow(_ length: String) -> PolicyEdit {
-            .write(.mapping([.init("allow", .plain(length))]), at: ["whileUndetermined"])
+            .write(.object(["allow": .string(length)]), at: ["whileUndetermined"])
         }
-        func builds(_ numbers: String) -> PolicyEdit { .write(.plain(numbers), at: ["buildNumbers"]) }
+        func builds(_ numbers: String) -> PolicyEdit { .write(.string(numbers), at: ["buildNumbers"]) }
         let files = LintFiles(of: "build-reused", .triggers)
         let input = Linter.Input(
             draft: try files.draft.edited(by: [builds("restarted"), allow("1s")]), releases: try files.releases,

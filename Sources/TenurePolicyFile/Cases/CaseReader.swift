@@ -136,10 +136,8 @@ struct CaseReader {
         return AppProof(
             kind: kind, signedDate: date(fields["signedDate"], ifMissing: now), id: id, originalPlatform: platform,
             originalAppVersion: text(fields["originalAppVersion"]),
-            originalPurchaseDate: date(fields["originalPurchaseDate"]),
-            preorderDate: date(fields["preorderDate"]),
-            revocationDate: date(fields["revocationDate"]),
-            expirationDate: date(fields["expirationDate"]))
+            originalPurchaseDate: date(fields["originalPurchaseDate"]), preorderDate: date(fields["preorderDate"]),
+            revocationDate: date(fields["revocationDate"]), expirationDate: date(fields["expirationDate"]))
     }
 
     /// Reads the platform in an artifact. Returns nil for `none`, and for `unknown`, which means a platform that Tenure

@@ -18,8 +18,7 @@ package struct PolicyCases: Sendable {
     ///   - releaseList: returns the bytes of the policy's release list (a CSV file), by the path in the policy.
     /// - Throws: all mistakes in both files.
     package static func read(
-        _ bytes: some Collection<UInt8>, named fileName: String,
-        policy: (bytes: [UInt8], fileName: String)?,
+        _ bytes: some Collection<UInt8>, named fileName: String, policy: (bytes: [UInt8], fileName: String)?,
         releaseList: (String) throws -> [UInt8] = { _ throws in throw PolicyFile.NoReleaseList() }
     ) throws(PolicyFileError) -> PolicyCases {
         var base: DocumentNode?

@@ -1,38 +1,17 @@
 package import TenureCore
-import TenureJSON
+package import TenureJSON
 
 /// One change to a policy file, which the linter suggests: writing a value at a path, or removing the value there.
 package struct PolicyEdit: Sendable, Hashable {
     /// The keys and indexes from the top of the policy to the value, as in a `PolicyMistake`.
     package let path: [PolicyMistake.Step]
     /// The new value; nil to remove the value at the path.
-    package let value: Value?
+    package let value: JSONValue?
     /// If the edit writes the path of a release list, the releases in that file. Nil for all other edits.
     let releases: [ListedRelease]?
 
-    /// A value of a policy file.
-    package indirect enum Value: Sendable, Hashable {
-        /// A number or word that needs no quotes.
-        case plain(String)
-        /// A string, in quotes.
-        case text(String)
-        case list([Value])
-        case mapping([Entry])
-    }
-
-    /// One key of a mapping with its value.
-    package struct Entry: Sendable, Hashable {
-        package let key: String
-        let value: Value
-
-        package init(_ key: String, _ value: Value) {
-            self.key = key
-            self.value = value
-        }
-    }
-
     /// Writes a value at a path. An existing value is replaced.
-    package static func write(_ value: Value, at path: [PolicyMistake.Step]) -> PolicyEdit {
+    package static func write(_ value: JSONValue, at path: [PolicyMistake.Step]) -> PolicyEdit {
         PolicyEdit(path: path, value: value, releases: nil)
     }
 
@@ -45,50 +24,35 @@ package struct PolicyEdit: Sendable, Hashable {
     ///
     /// - Parameter releases: the contents of the file.
     package static func use(_ releases: [ListedRelease], named fileName: String) -> PolicyEdit {
-        PolicyEdit(path: [.key(PolicyKey.releases.rawValue)], value: .text(fileName), releases: releases)
-    }
-}
-
-extension PolicyEdit.Value {
-    /// Writes the honors of an entitlement (the entries under `honors`) as the reader expects them.
-    package init(_ honors: [Honor]) { self.init(.array(honors.map { PolicyFile.json($0) })) }
-
-    package init(_ entitlement: Entitlement) { self.init(PolicyFile.json(entitlement)) }
-
-    package init(_ product: Entitlement.Product) { self.init(PolicyFile.json(product)) }
-
-    private init(_ json: JSONValue) {
-        switch json {
-        case .string(let text): self = .text(text)
-        case .number(let digits): self = .plain(digits)
-        case .boolean(let flag): self = .plain(String(flag))
-        case .null: self = .plain("null")
-        case .array(let elements): self = .list(elements.map { Self($0) })
-        case .object(let object): self = .mapping(object.members.map { PolicyEdit.Entry($0.name, Self($0.value)) })
-        }
-    }
-
-    /// Returns the value as part of a document. All of its parts have the same position.
-    fileprivate func node(at position: SourcePosition) -> DocumentNode {
-        let content: DocumentNode.Content =
-            switch self {
-            case .plain(let text): .plain(text)
-            case .text(let text): .quoted(text)
-            case .list(let elements): .sequence(elements.map { $0.node(at: position) })
-            case .mapping(let entries):
-                .mapping(entries.map { .init(key: $0.key, keyPosition: position, value: $0.value.node(at: position)) })
-            }
-        return DocumentNode(content: content, position: position)
+        PolicyEdit(path: [.key(PolicyKey.releases.rawValue)], value: .string(fileName), releases: releases)
     }
 }
 
 extension DocumentNode {
+    /// Converts a JSON value. All of its parts have the same position.
+    private init(_ json: JSONValue, at position: SourcePosition) {
+        let content: Content =
+            switch json {
+            case .string(let text): .quoted(text)
+            case .number(let digits): .plain(digits)
+            case .boolean(let flag): .plain(String(flag))
+            case .null: .null
+            case .array(let elements): .sequence(elements.map { DocumentNode($0, at: position) })
+            case .object(let object):
+                .mapping(
+                    object.members.map {
+                        Entry(key: $0.name, keyPosition: position, value: DocumentNode($0.value, at: position))
+                    })
+            }
+        self.init(content: content, position: position)
+    }
+
     /// Returns the document with `value` written at a path. If `value` is nil, the value at the path is removed.
     ///
     /// Missing mappings are created. An index one past the end of a list appends an element. Any other path that
     /// doesn't exist changes nothing.
-    func edited(at path: ArraySlice<PolicyMistake.Step>, to value: PolicyEdit.Value?) -> DocumentNode {
-        guard let step = path.first else { return value?.node(at: position) ?? self }
+    func edited(at path: ArraySlice<PolicyMistake.Step>, to value: JSONValue?) -> DocumentNode {
+        guard let step = path.first else { return value.map { DocumentNode($0, at: position) } ?? self }
         let rest = path.dropFirst()
         let empty = DocumentNode(content: .null, position: position)
         switch (step, content) {

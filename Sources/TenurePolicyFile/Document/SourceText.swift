@@ -16,8 +16,7 @@ struct SourceText {
         func failure(_ message: String, after before: Substring.UnicodeScalarView) -> PolicyFileError {
             let lines = before.split(separator: "\n", omittingEmptySubsequences: false)
             return PolicyFileError(
-                message,
-                at: SourcePosition(file: fileName, line: lines.count, column: (lines.last?.count ?? 0) + 1))
+                message, at: SourcePosition(file: fileName, line: lines.count, column: (lines.last?.count ?? 0) + 1))
         }
         guard bytes.count <= Self.maximumSize else {
             throw PolicyFileError(

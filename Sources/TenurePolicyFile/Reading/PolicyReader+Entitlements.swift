@@ -17,8 +17,7 @@ extension PolicyReader {
             if entry.value.isNull {
                 reading.report(
                     "`\(entry.key.shortened)` is empty; write its `products`, its `honors`, or both",
-                    at: part.position,
-                    breaking: part.path)
+                    at: part.position, breaking: part.path)
                 return Entitlement(name: entry.key)
             }
             guard let fields = Fields(part, .entitlement, &reading) else { return Entitlement(name: entry.key) }

@@ -57,9 +57,14 @@ struct PolicyReader {
         // their names by a known one.
         var checkedEntitlements = entitlements
         let names = Set(eras.map(\.name))
-        let isEraUnknown = eras.isEmpty || eras.indices.contains { reading.isBroken(["eras", .index($0), "name"]) }
+        let isEraUnknown = eras.indices.contains { reading.isBroken(["eras", .index($0), "name"]) }
         if isEraUnknown, let anyName = eras.first?.name {
-            checkedEntitlements = entitlements.map { $0.replacingEras(except: names, with: anyName) }
+            checkedEntitlements = entitlements.map {
+                Entitlement(
+                    name: $0.name, title: $0.title, products: $0.products,
+                    honors: $0.honors?.map { names.contains($0.era) ? $0 : $0.replacingEra(with: anyName) },
+                    trial: $0.trial)
+            }
         }
         var policy: Policy?
         do throws(InvalidPolicy) {
@@ -121,8 +126,7 @@ struct PolicyReader {
             // Create an era for each element, even with mistakes, so that the indexes are the same as in the file. An
             // unreadable name becomes a name that no valid file contains.
             return Era(
-                name: name ?? "\u{0}\(index)",
-                model: model ?? .paid,
+                name: name ?? "\u{0}\(index)", model: model ?? .paid,
                 begins: fields?[.begins].map { self.beginnings($0) } ?? [:],
                 changeover: fields?[.changeover].flatMap { self.changeover($0) })
         }
@@ -140,11 +144,9 @@ struct PolicyReader {
                 "`begins` has no platform; write one, such as `iOS: { build: \"120\", at: 2015-06-10T18:00:00Z }`",
                 at: part.position, breaking: part.path)
         }
-        var result: [Platform: Beginning] = [:]
-        for platform in Platform.allCases {
-            if let part = fields[platform.rawValue] { result[platform] = beginning(part, on: platform) }
+        return Platform.allCases.reduce(into: [:]) { result, platform in
+            result[platform] = fields[platform.rawValue].flatMap { beginning($0, on: platform) }
         }
-        return result
     }
 
     /// Reads how an era begins on a platform: `new`, or a version, an instant or both. The App Store reports marketing
@@ -241,12 +243,9 @@ struct PolicyReader {
         let releasedAt = fields[.releasedAt].map { $0.moment(&reading) } ?? .undated
         let model = fields[.model].flatMap { $0.word(&reading, of: Era.Model.self) }
         guard let platform, let releasedAt else { return nil }
-        if fields[platform.versionKey.rawValue] == nil,
-            !reading.isBroken(part.path + [.key(platform.versionKey.rawValue)])
-        {
-            reading.report(
-                ReleaseListFile.missing(platform.versionKey, on: platform), at: part.position,
-                breaking: part.path + [.key(platform.versionKey.rawValue)])
+        let (key, path) = (platform.versionKey, part.path + [.key(platform.versionKey.rawValue)])
+        if fields[key.rawValue] == nil, !reading.isBroken(path) {
+            reading.report(ReleaseListFile.missing(key, on: platform), at: part.position, breaking: path)
         }
         return Release(platform: platform, version: version, build: build, releasedAt: releasedAt, model: model)
     }
@@ -296,15 +295,5 @@ extension VersionKey {
         case .bundleVersion: "the build (CFBundleVersion)"
         case .shortVersionString: "the marketing version (CFBundleShortVersionString)"
         }
-    }
-}
-
-extension Entitlement {
-    /// Returns the entitlement with the era `substitute` instead of all honored eras that aren't in `knownEras`.
-    fileprivate func replacingEras(except knownEras: Set<String>, with substitute: String) -> Entitlement {
-        Entitlement(
-            name: name, title: title, products: products,
-            honors: honors?.map { knownEras.contains($0.era) ? $0 : $0.replacingEra(with: substitute) },
-            trial: trial)
     }
 }

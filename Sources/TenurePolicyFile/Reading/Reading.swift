@@ -132,8 +132,7 @@ package struct Fields {
     ///   - code: the code of the linter rule that describes the mistakes in `explained`.
     package init?(
         _ part: Part, keys: [String], required: [(key: String, example: String)] = [],
-        explained: [String: String] = [:], code: String = "mistake",
-        _ reading: inout Reading
+        explained: [String: String] = [:], code: String = "mistake", _ reading: inout Reading
     ) {
         guard case .mapping(let entries) = part.node.content else {
             let example = required.first?.example ?? keys.first.map { "\($0): …" } ?? "key: …"

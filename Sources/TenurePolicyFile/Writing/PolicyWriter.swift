@@ -1,6 +1,6 @@
 import Foundation
 package import TenureCore
-import TenureJSON
+package import TenureJSON
 
 extension PolicyFile {
     /// Returns the policy as compact JSON, with all releases of its release list. Apps have policies in this form in
@@ -85,7 +85,7 @@ extension PolicyFile {
         ])
     }
 
-    static func json(_ entitlement: Entitlement) -> JSONValue {
+    package static func json(_ entitlement: Entitlement) -> JSONValue {
         .object([
             .title => entitlement.title.map(json),
             .products => entitlement.products.isEmpty ? nil : .array(entitlement.products.map(json)),
@@ -94,7 +94,7 @@ extension PolicyFile {
         ])
     }
 
-    static func json(_ product: Entitlement.Product) -> JSONValue {
+    package static func json(_ product: Entitlement.Product) -> JSONValue {
         if product.title == nil, product.length == nil { return .string(product.id) }
         return .object([
             .id => .string(product.id),
@@ -107,7 +107,7 @@ extension PolicyFile {
         .object(title.translations.map { Entry(name: $0.language, value: .string($0.text)) })
     }
 
-    static func json(_ honor: Honor) -> JSONValue {
+    package static func json(_ honor: Honor) -> JSONValue {
         guard !honor.isUnlimited else { return .string(honor.era) }
         return .object([
             .era => .string(honor.era),
@@ -125,7 +125,7 @@ extension PolicyFile {
         ])
     }
 
-    private static func json(_ whileUndetermined: Policy.WhileUndetermined) -> JSONValue {
+    package static func json(_ whileUndetermined: Policy.WhileUndetermined) -> JSONValue {
         switch whileUndetermined {
         case .deny: .string(PolicyReader.denied)
         case .allow(let seconds): .object([.allow => .string(Duration.text(seconds))])

@@ -89,7 +89,8 @@ extension LintRule {
                     // Suggest the release that came out with the change.
                     let release = change.platform.releases.map(\.release).first { $0.releasedAt == .instant(date) }
                     return (release?.originalAppVersion).map {
-                        .suggestion("write `\(key): \"\($0)\"`", .write(.text("\($0)"), at: change.path + [.key(key)]))
+                        .suggestion(
+                            "write `\(key): \"\($0)\"`", .write(.string("\($0)"), at: change.path + [.key(key)]))
                     }
                 },
                 "add `\(key)` with the \(key) of the first release of `\(change.after.name.shortened)`\(key == "build" && subject.draft.buildNumbers == nil ? ", and `buildNumbers`" : ""); if the era began without a release, add this finding to `acknowledge`"
@@ -170,7 +171,7 @@ extension LintSubject {
         else { return nil }
         return .suggestion(
             "write `at: \(date.rfc3339)`, or correct the release list",
-            .write(.plain(date.rfc3339), at: change.path + ["at"]))
+            .write(.string(date.rfc3339), at: change.path + ["at"]))
     }
 
     /// Returns a fix that adds the date of the boundary's release; nil if the list doesn't have it. A boundary with a
@@ -179,7 +180,7 @@ extension LintSubject {
         let releases = change.platform.releases.map(\.release).filter { $0.originalAppVersion == change.version }
         guard case .instant(let date)? = releases.first?.releasedAt else { return nil }
         let at = "`at: \(date.rfc3339)`"
-        let writing = PolicyEdit.write(.plain(date.rfc3339), at: change.path + ["at"])
+        let writing = PolicyEdit.write(.string(date.rfc3339), at: change.path + ["at"])
         let window: [PolicyMistake.Step] = ["eras", .index(change.index), "changeover"]
         if draft.hasValue(at: window) { return .suggestion("write \(at)", writing) }
         return .suggestion(

@@ -1,4 +1,5 @@
 import TenureCore
+import TenureJSON
 import TenurePolicyFile
 
 extension LintRule {
@@ -22,11 +23,11 @@ extension LintRule {
                 report.add(
                     at: path,
                     "`\(version)` is a marketing version: the release list has it with build \(build). On \(change.platform.name) the App Store reports builds, so \(change.misjudged(by: "`\(version)`"))",
-                    fixes: .suggestion("write `build: \"\(build)\"`", .write(.text(build), at: path)),
+                    fixes: .suggestion("write `build: \"\(build)\"`", .write(.string(build), at: path)),
                     isReused && change.date != nil
                         ? .suggestion(
                             "remove `build` and write `buildNumbers: restarted`, so that the date decides",
-                            .remove(path), .write(.plain("restarted"), at: ["buildNumbers"])) : nil,
+                            .remove(path), .write(.string("restarted"), at: ["buildNumbers"])) : nil,
                     isReused
                         ? "let the date decide, without a build: earlier releases have build \(build) too"
                         : "give the build in which that version shipped")
@@ -63,7 +64,7 @@ extension LintRule {
                     at: path,
                     "`\(version)` is a build: the release list has it with version \(intendedVersion). On macOS the App Store reports versions, so \(consequence)",
                     fixes: .suggestion(
-                        "write `version: \"\(intendedVersion)\"`", .write(.text(intendedVersion), at: path)),
+                        "write `version: \"\(intendedVersion)\"`", .write(.string(intendedVersion), at: path)),
                     "give the version in which that build shipped")
                 continue
             }
@@ -140,7 +141,7 @@ extension LintRule {
                     fixes: isBuild
                         ? .suggestion(
                             "remove `build` and write `buildNumbers: restarted`, so that the date decides",
-                            .remove(path), .write(.plain("restarted"), at: ["buildNumbers"]))
+                            .remove(path), .write(.string("restarted"), at: ["buildNumbers"]))
                         : .suggestion("remove `\(key)`, so that the date decides", .remove(path)), advice)
                 continue
             }
@@ -158,8 +159,7 @@ extension LintRule {
         "boundary-on-no-release", .error, "a boundary with a build or version that no release has",
         rationale:
             "App Review may reject the build that was meant to be the first free build. The build that ships then has another number.",
-        fix: "Write the number of the era's first release, or add that release to the release list.",
-        needs: .releases
+        fix: "Write the number of the era's first release, or add that release to the release list.", needs: .releases
     ) { subject, report in
         // Skip platforms that inherit the boundary: the list of such a platform needn't have that release.
         for change in subject.writtenChanges {
@@ -196,7 +196,7 @@ extension LintRule {
                     ? nil
                     : .suggestion(
                         "write `\(key): \"\(first)\"`, or add the missing release to the release list",
-                        .write(.text(first), at: change.path + [.key(key)])),
+                        .write(.string(first), at: change.path + [.key(key)])),
                 "add the release to the release list, with its real \(key)")
         }
     }

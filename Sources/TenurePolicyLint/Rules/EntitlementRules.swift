@@ -186,8 +186,7 @@ extension LintRule {
     /// it, whenever they got the app.
     static let trialForEverybody = LintRule(
         "trial-for-everybody", .warning, "a trial of an entitlement that everyone has",
-        rationale:
-            "One app showed an owner the rest of a trial, and the owner asked what they had bought.",
+        rationale: "One app showed an owner the rest of a trial, and the owner asked what they had bought.",
         fix: "Remove the `trial`, or remove the last era from `honors`."
     ) { subject, report in
         for entitlement in subject.entitlements where subject.isPermanentForAll(entitlement) {

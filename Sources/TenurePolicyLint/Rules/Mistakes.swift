@@ -14,8 +14,7 @@ extension LintRule {
     /// exist. It would hide a later finding at the same place.
     static let acknowledgmentWithoutFinding = LintRule(
         "acknowledgment-without-finding", .error, "an acknowledgment of a finding that doesn't exist",
-        rationale:
-            "A list of exceptions that is never cleaned up grows until it hides the finding that matters.",
+        rationale: "A list of exceptions that is never cleaned up grows until it hides the finding that matters.",
         fix:
             "Remove the acknowledgment, or correct its `at` to the place that the check prints below the finding. A finding without a place is a mistake in the file, and can't be acknowledged."
     )

@@ -91,7 +91,7 @@ extension LintSubject {
         let path: [PolicyMistake.Step] = ["entitlements", .key(entitlement.name), "honors"]
         return .suggestion(
             "add `\(eras[era].name.shortened)` to the `honors` of `\(entitlement.name.shortened)`",
-            .write(PolicyEdit.Value(honors), at: path))
+            .write(.array(honors.map { PolicyFile.json($0) }), at: path))
     }
 
     /// Reports buyers of a paid era who keep nothing, because they bought outside the purchase dates of every honor, or

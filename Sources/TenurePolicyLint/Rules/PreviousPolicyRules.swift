@@ -23,8 +23,7 @@ extension LintRule {
         "right-shortened", .error, "compared with the previous policy: a right that would end earlier",
         rationale:
             "One developer announced a year, but a later policy granted half a year, and no reviewer noticed the difference.",
-        fix: "Keep the end that was announced, or a later one.",
-        needs: .oldPolicy
+        fix: "Keep the end that was announced, or a later one.", needs: .oldPolicy
     ) { subject, report in
         subject.report(into: &report) { fate, name in
             guard case .shortened(let from, let to) = fate else { return nil }
@@ -50,8 +49,7 @@ extension LintRule {
         "settings-edited", .note,
         "compared with the previous policy: another `inDoubt`, `whileUndetermined` or `testEnvironments`",
         rationale: "One changed word in these settings affects all entitlements.",
-        fix: "Make sure that you intend the change.",
-        needs: .oldPolicy
+        fix: "Make sure that you intend the change.", needs: .oldPolicy
     ) { subject, report in
         guard let old = subject.old, let new = subject.policy else { return }
         if old.inDoubt != new.inDoubt {
@@ -60,7 +58,7 @@ extension LintRule {
                 "`inDoubt` was `\(old.inDoubt.rawValue)` and is `\(new.inDoubt.rawValue)`: \(new.inDoubt == .undetermined ? "customers with proofs that leave a doubt, such as buyers within a changeover window, are no longer granted what they have" : "customers with proofs that leave a doubt are now granted what was undetermined")",
                 fixes: .suggestion(
                     "keep `\(old.inDoubt.rawValue)` unless you intend the change",
-                    .write(.plain(old.inDoubt.rawValue), at: ["inDoubt"])))
+                    .write(.string(old.inDoubt.rawValue), at: ["inDoubt"])))
         }
         if old.whileUndetermined != new.whileUndetermined {
             report.add(
@@ -68,7 +66,7 @@ extension LintRule {
                 "`whileUndetermined` was \(old.whileUndetermined.inWords) and is \(new.whileUndetermined.inWords): the setting decides what customers get before anything is known about them",
                 fixes: .suggestion(
                     "keep \(old.whileUndetermined.inWords) unless you intend the change",
-                    .write(old.whileUndetermined.value, at: ["whileUndetermined"])))
+                    .write(PolicyFile.json(old.whileUndetermined), at: ["whileUndetermined"])))
         }
         if old.testEnvironments != new.testEnvironments {
             report.add(
@@ -76,7 +74,7 @@ extension LintRule {
                 "`testEnvironments` was `\(old.testEnvironments.rawValue)` and is `\(new.testEnvironments.rawValue)`: this changes what testers and App Review see, but not what customers get",
                 fixes: .suggestion(
                     "keep `\(old.testEnvironments.rawValue)` unless you intend the change",
-                    .write(.plain(old.testEnvironments.rawValue), at: ["testEnvironments"])))
+                    .write(.string(old.testEnvironments.rawValue), at: ["testEnvironments"])))
         }
     }
 
@@ -96,7 +94,7 @@ extension LintRule {
                 "the bundle ID was `\(old.bundleID.shortened)`: no artifact of a customer of that app counts for `\(new.bundleID.shortened)`",
                 fixes: .suggestion(
                     "write `bundleID: \(old.bundleID.shortened)`; for a new app record, compare with its own policy, and grant its customers what they owned",
-                    .write(.text(old.bundleID), at: ["app", "bundleID"])),
+                    .write(.string(old.bundleID), at: ["app", "bundleID"])),
                 "compare with the policy of the same app; for a new app record, grant its customers what they owned")
         }
         if let id = old.appleID, new.appleID != id {
@@ -107,7 +105,7 @@ extension LintRule {
                     new.appleID == nil
                         ? "write `appleID: \(id)`"
                         : "write `appleID: \(id)`; for a new app record, compare with its own policy, and grant its customers what they owned",
-                    .write(.plain(String(id)), at: ["app", "appleID"])),
+                    .write(.integer(id), at: ["app", "appleID"])),
                 "compare with the policy of the same app; for a new app record, grant its customers what they owned")
         }
     }
@@ -118,8 +116,7 @@ extension LintRule {
         "compared with the previous policy: a trial that is shorter, counted differently or removed",
         rationale:
             "Customers of one app were promised ten sessions. They found the app locked after the fifth session, and complained about it.",
-        fix: "Keep the trial as it was, or lengthen it.",
-        needs: .oldPolicy
+        fix: "Keep the trial as it was, or lengthen it.", needs: .oldPolicy
     ) { subject, report in
         guard let old = subject.old else { return }
         for before in old.entitlements {
@@ -141,7 +138,7 @@ extension LintRule {
                 at: now.trial == nil ? path : path + ["trial"], consequence,
                 fixes: .suggestion(
                     "write `trial: { \(trial.unit): \(trial.count) }`",
-                    .write(.mapping([.init(trial.unit, .plain(String(trial.count)))]), at: path + ["trial"])))
+                    .write(.object([trial.unit: .integer(Int64(trial.count))]), at: path + ["trial"])))
         }
     }
 }
@@ -194,7 +191,7 @@ extension LintSubject {
         guard let now = draft.entitlement(named: name) else {
             return .suggestion(
                 "keep `\(name.shortened)` as it was; a new name can be added beside it",
-                .write(PolicyEdit.Value(before), at: path))
+                .write(PolicyFile.json(before), at: path))
         }
         let missing = (before.honors ?? []).filter { !(now.honors ?? []).contains($0) }
         guard !missing.isEmpty else { return nil }
@@ -202,7 +199,7 @@ extension LintSubject {
         let kept = (now.honors ?? []).filter { honor in !missing.contains { $0.era == honor.era } }
         return .suggestion(
             "keep the honor of \(inWords(Array(Set(missing.map(\.era))).sorted())) as it was",
-            .write(PolicyEdit.Value(missing + kept), at: path + ["honors"]))
+            .write(.array((missing + kept).map { PolicyFile.json($0) }), at: path + ["honors"]))
     }
 
     /// Returns a fix that restores a product of an entitlement as it was in the old policy.
@@ -213,7 +210,7 @@ extension LintSubject {
         let index = now.products.firstIndex { $0.id == product } ?? now.products.count
         return .suggestion(
             "keep `\(product.shortened)` under `products`, as it was",
-            .write(PolicyEdit.Value(before), at: ["entitlements", .key(name), "products", .index(index)]))
+            .write(PolicyFile.json(before), at: ["entitlements", .key(name), "products", .index(index)]))
     }
 
     /// Returns the advice for the case that no tested fix restores the right.
@@ -230,14 +227,6 @@ extension Policy.WhileUndetermined {
         switch self {
         case .deny: "`deny`"
         case .allow(let seconds): "`{ allow: \(Duration.text(seconds)) }`"
-        }
-    }
-
-    /// The setting as a value of a policy file.
-    fileprivate var value: PolicyEdit.Value {
-        switch self {
-        case .deny: .plain("deny")
-        case .allow(let seconds): .mapping([.init("allow", .plain(Duration.text(seconds)))])
         }
     }
 }

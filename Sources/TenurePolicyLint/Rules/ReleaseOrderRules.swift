@@ -116,8 +116,7 @@ extension LintRule {
         "`buildNumbers: increasing`, or a macOS app, where the release list has a build or version that fell or was used twice",
         rationale:
             "After five years, a developer may not remember whether build numbers restarted. The release list shows whether they did.",
-        fix: "Write `buildNumbers: restarted`, and keep the release list in the policy.",
-        needs: .releases
+        fix: "Write `buildNumbers: restarted`, and keep the release list in the policy.", needs: .releases
     ) { subject, report in
         for platform in subject.platforms {
             guard platform.key == .shortVersionString || subject.draft.buildNumbers == .increasing else { continue }
@@ -147,14 +146,14 @@ extension LintRule {
                         fixes: platform.key == .bundleVersion
                             ? .suggestion(
                                 "write `buildNumbers: restarted`",
-                                .write(.plain("restarted"), at: ["buildNumbers"])) : nil,
+                                .write(.string("restarted"), at: ["buildNumbers"])) : nil,
                         subject.useOfList.map { use in
                             let releases = "`releases: \(use.path)`"
                             return platform.key == .shortVersionString
                                 ? .suggestion("write \(releases)", use.edit)
                                 : .suggestion(
                                     "write `buildNumbers: restarted` and \(releases)",
-                                    .write(.plain("restarted"), at: ["buildNumbers"]), use.edit)
+                                    .write(.string("restarted"), at: ["buildNumbers"]), use.edit)
                         },
                         platform.key == .bundleVersion
                             ? "let the date decide, by `buildNumbers: restarted` and a release list in the policy for each platform that has a boundary by build"

@@ -41,8 +41,7 @@ extension LintRule {
         "paid-build-beyond-boundary", .warning, "a release of an earlier era at or above the boundary of the next era",
         rationale:
             "In one app, the boundary was set below the last paid update. Customers who first got the app with that update were locked out on the day of the change.",
-        fix: "Begin the era with its own first release.",
-        needs: .releases
+        fix: "Begin the era with its own first release.", needs: .releases
     ) { subject, report in
         for change in subject.changes {
             guard let boundary = change.version, change.matters else { continue }
@@ -52,8 +51,7 @@ extension LintRule {
                     era < change.index, number >= boundary,
                     // Other rules report releases with a model in the list: `paid-build-unhonored` if it is paid,
                     // `model-contradicted` if it is free.
-                    listed.release.model != .paid,
-                    listed.release.model != .free || subject.eras[era].model == .free,
+                    listed.release.model != .paid, listed.release.model != .free || subject.eras[era].model == .free,
                     platform.timeline.changeover(at: listed.release.releasedAt.sortingDate).isEmpty,
                     let names = subject.entitlementNames(.granted, number, on: platform.platform, bought: nil)
                 else { continue }
@@ -79,8 +77,7 @@ extension LintRule {
         "model-contradicted", .error, "a release with another price model than its era",
         rationale:
             "One app was free, then paid, then free again. A policy with one boundary leaves out the paid era in the middle.",
-        fix: "Correct the era's beginning or model, or the release's model in the release list.",
-        needs: .releases
+        fix: "Correct the era's beginning or model, or the release's model in the release list.", needs: .releases
     ) { subject, report in
         for platform in subject.platforms {
             for group in subject.contradictions(on: platform) where group.lostEntitlements.isEmpty {
@@ -111,8 +108,7 @@ extension LintRule {
         "build-not-listed", .error, "a release of an honored era that the policy's own release list lacks",
         rationale:
             "A build that the list lacks doesn't show in which era its owners got the app, so they depend on their purchase date. Owners without a known purchase date are undetermined.",
-        fix: "Add the release to the policy's release list.",
-        needs: .releasesOption
+        fix: "Add the release to the policy's release list.", needs: .releasesOption
     ) { subject, report in
         for platform in subject.platforms where platform.decidesByList {
             var groups: [(lost: [String], datesHelp: Bool, numbers: Set<AppVersion>)] = []
@@ -165,13 +161,15 @@ extension LintRule {
                         sale.until == .distantFuture
                         ? "is still the newest in the release list" : "was on sale until \(sale.until.rfc3339)"
                     let isDated = listed.release.releasedAt != .undated
-                    let start = platform.beginning(of: moment, since: sale.from).inMinutes
+                    // The message has no seconds.
+                    let start = platform.beginning(of: moment, since: sale.from).timeIntervalSince1970 / 60
+                    let startInWords = Date(timeIntervalSince1970: start.rounded(.down) * 60).rfc3339
                     let change = EraChange(to: now, on: platform, in: subject)
                     let isDateWrong = change.map { subject.contradictedDate(of: $0) != nil } ?? false
                     report.add(
                         // If this is the last release in the list, the list may be incomplete.
                         at: listed, severity: sale.until == .distantFuture ? .warning : .error, on: platform,
-                        "\(platform.name(of: listed.release)) on \(platform.name) \(isDated ? "came out in" : "counts as") \(subject.name(sale.era)) and \(until), in \(subject.name(now)): anyone who installed it after \(start) gets \(inWords(unpaidEntitlements)) for nothing",
+                        "\(platform.name(of: listed.release)) on \(platform.name) \(isDated ? "came out in" : "counts as") \(subject.name(sale.era)) and \(until), in \(subject.name(now)): anyone who installed it after \(startInWords) gets \(inWords(unpaidEntitlements)) for nothing",
                         fixes: isDateWrong
                             ? nil
                             : subject.useOfList.map {
@@ -210,12 +208,5 @@ extension LintSubject {
             return honors.contains(where: \.isUnlimited) || !honors.isEmpty && namesByDate.contains(entitlement.name)
         }.map(\.name).filter { !namesByBuild.contains($0) }
         return lost.isEmpty ? nil : (lost, lost.allSatisfy(namesByDate.contains))
-    }
-}
-
-extension Date {
-    /// The date without seconds.
-    fileprivate var inMinutes: String {
-        Date(timeIntervalSince1970: (timeIntervalSince1970 / 60).rounded(.down) * 60).rfc3339
     }
 }

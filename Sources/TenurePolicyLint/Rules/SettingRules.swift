@@ -1,4 +1,5 @@
 import TenureCore
+import TenureJSON
 import TenurePolicyFile
 
 extension LintRule {
@@ -18,7 +19,7 @@ extension LintRule {
             "every tester in Sandbox and TestFlight, and App Review, has \(inWords(honored)): no tester sees what a new customer sees before the release",
             fixes: .suggestion(
                 "write `testEnvironments: newCustomer`, and try owners with `tenure policy test`",
-                .write(.plain("newCustomer"), at: ["testEnvironments"])),
+                .write(.string("newCustomer"), at: ["testEnvironments"])),
             "test as a new customer too")
     }
 
@@ -38,7 +39,7 @@ extension LintRule {
             "an owner who is offline at the first launch after the update is refused \(inWords(honored, "or")), because nothing is known yet",
             fixes: .suggestion(
                 "write `whileUndetermined: { allow: 72h }`",
-                .write(.mapping([.init("allow", .plain("72h"))]), at: ["whileUndetermined"])),
+                .write(.object(["allow": .string("72h")]), at: ["whileUndetermined"])),
             "allow the entitlements long enough for the App Store to respond")
     }
 
@@ -60,7 +61,7 @@ extension LintRule {
             "after \(Duration.text(seconds)), customers without evidence are denied \(inWords(subject.entitlements.map(\.name), "or")): an owner who is offline at the first launch after the update is locked out",
             fixes: .suggestion(
                 "write `whileUndetermined: { allow: 72h }`",
-                .write(.mapping([.init("allow", .plain("72h"))]), at: ["whileUndetermined"])))
+                .write(.object(["allow": .string("72h")]), at: ["whileUndetermined"])))
     }
 
     /// Finds a policy without `appleID`, the number by which App Store Connect identifies the app. With an Apple ID,

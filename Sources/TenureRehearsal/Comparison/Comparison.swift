@@ -232,6 +232,9 @@ package struct Answer: Sendable, Hashable {
     /// The answer of a policy that doesn't have the entitlement.
     static let notInPolicy = Answer(.denied, reason: nil)
 
+    /// The same outcome and reason. Reports count customers by these, and not by when a right ends.
+    var withoutEnd: Answer { Answer(outcome, reason: reason) }
+
     /// The reason in reports: a code of `Reason`, or `notInPolicy`.
     package var reasonName: String { reason.name }
 

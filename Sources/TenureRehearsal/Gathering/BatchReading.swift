@@ -51,15 +51,6 @@ struct BatchReading: Sendable {
         record.append(to: &records)
         ends.append((SpillFolder.bucket(of: record.name, at: GatheringStage(of: record.name.kind)), records.count))
     }
-
-    /// Passes each encoded record and its bucket to `body`.
-    func forEachRecord(_ body: (ArraySlice<UInt8>, Int) throws(RehearsalError) -> Void) throws(RehearsalError) {
-        var start = 0
-        for (bucket, end) in ends {
-            try body(records[start..<end], bucket)
-            start = end
-        }
-    }
 }
 
 /// A rejected line, or a line with a rejected artifact.

@@ -99,8 +99,7 @@ struct SpillRecord {
     /// Reads the name at the beginning of `rest`, and removes it from `rest`; nil if the encoding is invalid.
     private static func name(_ rest: inout ArraySlice<UInt8>) -> CustomerName? {
         guard let code = rest.popFirst(), let kind = CustomerNameKind(rawValue: code),
-            let environmentIndex = rest.popFirst(),
-            let text = text(&rest)
+            let environmentIndex = rest.popFirst(), let text = text(&rest)
         else { return nil }
         return CustomerName(kind: kind, environmentIndex: environmentIndex, text: text)
     }

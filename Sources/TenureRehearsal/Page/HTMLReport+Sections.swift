@@ -39,7 +39,7 @@ extension HTMLReport {
     ///
     /// - Parameter products: the products that granted the entitlement under the old policy, and that the new policy
     ///   doesn't list.
-    private func words(_ answer: EntitlementTally.OutcomeReason, without products: Set<String> = []) -> String {
+    private func words(_ answer: Answer, without products: Set<String> = []) -> String {
         let cause = products.isEmpty ? "" : "\(products.removal), and "
         return "\(answer.outcome.words), \(cause)\(answer.reason.phrase)".htmlWithCode
     }
@@ -129,7 +129,7 @@ extension HTMLReport {
     /// Returns how many customers in a row of the table of reasons gain or lose the entitlement, as text after the
     /// reason. The row counts them by their outcome under the new policy, but the legend counts them as gaining or
     /// losing.
-    private func changes(of key: EntitlementTally.OutcomeReason, in tally: EntitlementTally) -> String {
+    private func changes(of key: Answer, in tally: EntitlementTally) -> String {
         let parts = [Change.loses, .gains].compactMap { change -> String? in
             let count = tally.transitions.reduce(0) {
                 $1.key.now == key && $1.key.change == change ? $0 + $1.value : $0

@@ -137,24 +137,14 @@ struct EraSpans {
     init?(of policy: Policy, on platform: Platform?) {
         guard let platform, let timeline = policy.timelines.possible(for: platform).first, timeline.platform != nil
         else { return nil }
-        var names = [policy.eras.indices.contains(timeline.firstEra) ? policy.eras[timeline.firstEra].name : ""]
-        var beginnings: [Beginning] = []
-        var undated: [String] = []
-        var first: String?
-        for (index, era) in policy.eras.enumerated()
-        where index > timeline.firstEra && timeline.beginnings.indices.contains(index) {
-            guard let beginning = timeline.beginnings[index] else { continue }
-            if let date = beginning.date {
-                if first == nil { first = names.joined(separator: " / ") }
-                beginnings.append(Beginning(name: era.name, date: date, changeover: era.changeover))
-            } else {
-                names.append(era.name)
-                undated.append(era.name)
-            }
+        let later = zip(policy.eras, timeline.beginnings).dropFirst(timeline.firstEra + 1).filter { $0.1 != nil }
+        beginnings = later.compactMap { era, beginning in
+            beginning?.date.map { Beginning(name: era.name, date: $0, changeover: era.changeover) }
         }
-        self.first = first ?? names.joined(separator: " / ")
-        self.beginnings = beginnings
-        self.undatedEras = undated
+        undatedEras = later.filter { $0.1?.date == nil }.map { $0.0.name }
+        let undated = later.prefix { $0.1?.date == nil }.map { $0.0.name }
+        let names = policy.eras.dropFirst(timeline.firstEra).prefix(1).map(\.name) + undated
+        first = names.joined(separator: " / ")
     }
 
     /// The dates at which eras begin.

@@ -182,15 +182,13 @@ extension RehearsalReport {
 
     /// The losses of all causes by entitlement and platform, the most frequent first.
     var losses: [PlatformLoss] {
-        var losses: [PlatformLoss] = []
-        for (name, tally) in entitlements {
-            for (platform, groups) in Dictionary(grouping: tally.losses, by: \.key.platform) {
-                losses.append(
-                    PlatformLoss(
-                        entitlement: name, platform: platform, count: groups.reduce(0) { $0 + $1.value.count },
-                        versions: groups.reduce(nil) { known, group in
-                            group.value.versions.map { $0.joined(with: known) } ?? known
-                        }))
+        let losses = entitlements.flatMap { name, tally in
+            Dictionary(grouping: tally.losses, by: \.key.platform).map { platform, groups in
+                PlatformLoss(
+                    entitlement: name, platform: platform, count: groups.reduce(0) { $0 + $1.value.count },
+                    versions: groups.reduce(nil) { known, group in
+                        group.value.versions.map { $0.joined(with: known) } ?? known
+                    })
             }
         }
         return losses.sorted {

@@ -158,7 +158,7 @@ extension RehearsalReport {
     }
 
     /// Writes an outcome with its deciding reason.
-    private func writeMembers(of answer: EntitlementTally.OutcomeReason, to writer: inout JSONWriter) {
+    private func writeMembers(of answer: Answer, to writer: inout JSONWriter) {
         writer.field("outcome", answer.outcome.rawValue)
         writer.field("reason", answer.reason.name)
     }
@@ -176,7 +176,7 @@ extension RehearsalReport {
             for (name, answer) in [("before", example.before), ("now", example.now)] {
                 guard let answer else { continue }
                 writer.object(name) {
-                    writeMembers(of: EntitlementTally.OutcomeReason(answer), to: &$0)
+                    writeMembers(of: answer, to: &$0)
                     $0.field("until", ifPresent: answer.until?.rfc3339)
                 }
             }

@@ -5,7 +5,7 @@ package struct EntitlementTally: Sendable, Hashable {
     /// The numbers of customers by outcome and by change.
     package private(set) var counts = Counts()
     /// The numbers of customers by outcome and deciding reason under the new policy.
-    private(set) var reasons: [OutcomeReason: Int] = [:]
+    private(set) var reasons: [Answer: Int] = [:]
     /// The numbers of customers with a change, by outcome and reason under the old and the new policy.
     private(set) var transitions: [Transition: Int] = [:]
     /// Some customers of each class as examples. The order in which customers are counted doesn't affect the choice.
@@ -13,22 +13,11 @@ package struct EntitlementTally: Sendable, Hashable {
     /// The customers who lose the entitlement, by cause.
     private(set) var losses: [LossCause: LossGroup] = [:]
 
-    /// An outcome with its deciding reason.
-    struct OutcomeReason: Sendable, Hashable {
-        let outcome: Decision.Outcome
-        let reason: Reason.Code?
-
-        init(_ answer: Answer) {
-            outcome = answer.outcome
-            reason = answer.reason
-        }
-    }
-
     /// A change from the answer under the old policy to another answer under the new one.
     struct Transition: Sendable, Hashable {
         let change: Change
-        let before: OutcomeReason
-        let now: OutcomeReason
+        let before: Answer
+        let now: Answer
     }
 
     /// Counts customers with the same effect and the same place (platform, version and month of getting the app).
@@ -36,9 +25,9 @@ package struct EntitlementTally: Sendable, Hashable {
     /// - Parameter times: the number of customers.
     mutating func add(_ effect: Effect, change: Change?, in place: Place, times: Int) {
         counts.add(effect, change: change, times: times)
-        reasons[OutcomeReason(effect.now), default: 0] += times
+        reasons[effect.now.withoutEnd, default: 0] += times
         guard let change, change != .same, let before = effect.before else { return }
-        let transition = Transition(change: change, before: OutcomeReason(before), now: OutcomeReason(effect.now))
+        let transition = Transition(change: change, before: before.withoutEnd, now: effect.now.withoutEnd)
         transitions[transition, default: 0] += times
         if let cause = LossCause(effect, on: place.platform) {
             losses[cause, default: LossGroup()].add(place, removing: effect.removedProduct, times: times)
@@ -67,7 +56,7 @@ package struct EntitlementTally: Sendable, Hashable {
     }
 
     /// The outcomes with their reasons, the most frequent first.
-    var sortedReasons: [(key: OutcomeReason, count: Int)] {
+    var sortedReasons: [(key: Answer, count: Int)] {
         reasons.map { ($0.key, $0.value) }.sorted {
             ($1.count, $0.key.outcome.rawValue, $0.key.reason.name) < (
                 $0.count, $1.key.outcome.rawValue, $1.key.reason.name
@@ -206,9 +195,9 @@ struct LossCause: Sendable, Hashable {
     /// The platform; nil if it is unknown.
     let platform: Platform?
     /// The outcome and the reason under the old policy.
-    let before: EntitlementTally.OutcomeReason
+    let before: Answer
     /// The outcome and the reason under the new policy.
-    let now: EntitlementTally.OutcomeReason
+    let now: Answer
     /// Whether the new policy no longer lists the product that granted the entitlement.
     let isOfRemovedProduct: Bool
 
@@ -216,8 +205,8 @@ struct LossCause: Sendable, Hashable {
     init?(_ effect: Effect, on platform: Platform?) {
         guard let before = effect.before, effect.change == .loses else { return nil }
         self.platform = platform
-        self.before = EntitlementTally.OutcomeReason(before)
-        now = EntitlementTally.OutcomeReason(effect.now)
+        self.before = before.withoutEnd
+        now = effect.now.withoutEnd
         isOfRemovedProduct = effect.removedProduct != nil
     }
 }

@@ -12,15 +12,19 @@ package struct RehearsedCustomer: Sendable, Hashable {
     let rank: UInt64
     /// The platform, version and month of getting the app.
     let place: Place
-    /// How the customer first got the app; nil if the evidence doesn't show it.
-    let acquisition: Acquisition?
+    /// The version with which the customer first got the app, as signed; nil if it is unknown.
+    let originalAppVersion: String?
+    /// When the customer first got the app; nil if it is unknown.
+    let originalPurchaseDate: Date?
 
     package init(id: String, exportedID: String? = nil, _ evidence: Evidence) {
         self.id = id
         self.exportedID = exportedID
         rank = StableHash.of(id)
         place = Place(of: evidence)
-        acquisition = evidence.acquisitions.first
+        let acquisition = evidence.acquisitions.first
+        originalAppVersion = acquisition?.originalAppVersion
+        originalPurchaseDate = acquisition?.originalPurchaseDate
     }
 
     /// Whether this customer becomes an example rather than the other one.
@@ -37,12 +41,14 @@ package struct Example: Sendable, Hashable {
 
     /// The ID from Apple, from the evidence file, or from the database. Reports show it only if they show IDs.
     package var id: String { customer.id }
+    /// The smallest `id` in the customer's lines of the evidence file; nil if no line has an `id`.
+    var exportedID: String? { customer.exportedID }
     /// The platform on which the customer got the app; nil if it is unknown.
-    package var platform: Platform? { customer.acquisition?.originalPlatform }
+    package var platform: Platform? { customer.place.platform }
     /// The version with which the customer got the app, as signed, and shortened if it is too long to read.
-    package var originalAppVersion: String? { customer.acquisition?.originalAppVersion.map { String($0.prefix(40)) } }
+    package var originalAppVersion: String? { customer.originalAppVersion.map { String($0.prefix(40)) } }
     /// When the customer got the app; nil if it is unknown.
-    package var originalPurchaseDate: Date? { customer.acquisition?.originalPurchaseDate }
+    package var originalPurchaseDate: Date? { customer.originalPurchaseDate }
 }
 
 /// The examples of one class of customers: the few customers with the lowest ranks. A rank is a hash of the ID, so the
