@@ -33,9 +33,14 @@ import Testing
             entitlement: "e",
             acquisition: AcquisitionKey(appTransactionID: "a", downloadID: "d", originalPurchaseDate: one),
             policyVersion: 300, until: two, recordedAt: three)
-        let facts = CustomerFacts(
-            proofs: [proof], purchases: [subscription, unknown], renewals: [renewal], purchasesAreComplete: true,
-            promises: [promise], support: [SupportGrant(.revocation, of: "s", date: one, until: two)], isUnbound: true)
+        var facts = CustomerFacts()
+        facts.proofs = [proof]
+        facts.purchases = [subscription, unknown]
+        facts.renewals = [renewal]
+        facts.purchasesAreComplete = true
+        facts.promises = [promise]
+        facts.support = [SupportGrant(.revocation, of: "s", date: one, until: two)]
+        facts.isUnbound = true
         let parts: [[UInt8]] = [
             // The version, and the flags of the facts.
             [1, 3],

@@ -99,8 +99,8 @@ struct WholeStore: Operable {
     func perform(
         _ change: RequestedChange, on customer: CustomerName, using rederivation: Rederivation
     ) async throws(StoreError) -> ChangeOutcome {
-        try await write(at: change.at) { transaction in
-            let outcome = try transaction.perform(change, on: customer, using: rederivation)
+        try await base.write(with: LargeFacts(rederivation), at: change.at, locking: []) { transaction in
+            let outcome = try transaction.perform(change, on: customer)
             while let leftovers = try transaction.leftovers() {
                 for (rehearsal, customers) in leftovers.rehearsals {
                     try transaction.removeExamples(of: customers, from: rehearsal)
