@@ -76,7 +76,7 @@ import Testing
 
     @Test func `an App Store error is read from a valid body, and an invalid body gives no error code`() {
         let known = read(404, #"{"errorCode":4040010,"errorMessage":"Transaction id not found."}"#)
-        #expect(known.code == .transactionNotFound)
+        #expect(known.code == AppStoreErrorCode(rawValue: 4_040_010))
         #expect(known.message == "Transaction id not found.")
         for body in [
             "", "<html>", "[]", "null", #"{"errorCode":"4040010"}"#, #"{"errorCode":1.5}"#, #"{"errorMessage":7}"#,
