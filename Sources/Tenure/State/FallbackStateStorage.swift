@@ -24,7 +24,9 @@ struct FallbackStateStorage: StateStorage {
     /// refuses all of them for the same reason.
     static func loggingOnce(_ log: @escaping @Sendable (String) -> Void) -> @Sendable (String) -> Void {
         let isWritten = Locked(false)
-        return { line in if !isWritten.exchange(true) { log(line) } }
+        return { line in
+            if !isWritten.exchange(true) { log(line) }
+        }
     }
 
     /// Uses the keychain, or the file after the keychain has refused this process.

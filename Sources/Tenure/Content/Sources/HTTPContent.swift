@@ -66,15 +66,17 @@ final class HTTPContent: Sendable {
 
     /// Logs once for each server why downloads wait, if a setting of the server is the cause.
     private func logServerProblem(_ status: Int, of url: URL) {
-        let problem: String? =
-            switch status {
-            case 200: "answers a range request with the whole file; use a server that supports HTTP range requests"
-            case 300..<400:
-                "redirects downloads, which Tenure doesn't follow; use the URL of the server that has the files"
-            default: nil
-            }
+        let problem: String
+        switch status {
+        case 200:
+            problem = "answers a range request with the whole file; use a server that supports HTTP range requests"
+        case 300..<400:
+            problem = "redirects downloads, which Tenure doesn't follow; use the URL of the server that has the files"
+        default: return
+        }
         let origin = RangeServers.origin(of: url)
-        if let problem, logged.withLock({ $0.insert(origin).inserted }) { log.error("\(origin) \(problem)") }
+        guard logged.withLock({ $0.insert(origin).inserted }) else { return }
+        log.error("\(origin) \(problem)")
     }
 
     /// The only `Content-Range` that answers a request for a range.
