@@ -123,7 +123,9 @@ struct AccessGroupError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 /// The name under which this app stores its state.
-enum AppName { static var ofThisApp: String { Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName } }
+enum AppName {
+    static var ofThisApp: String { Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName }
+}
 
 /// A file that records since when the stored state has been unreadable. Unlike the state, the file can be read before
 /// the device was unlocked for the first time since it started.
