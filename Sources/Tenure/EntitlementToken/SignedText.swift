@@ -7,23 +7,6 @@ import TenureJSON
     import Crypto
 #endif
 
-/// A public key with its ID.
-struct VerifyingKey: Sendable {
-    let id: String
-    let verifier: P256.Signing.PublicKey
-
-    init?(_ key: Tenure.ServiceKey) {
-        guard let verifier = key.verifier else { return nil }
-        id = key.id
-        self.verifier = verifier
-    }
-
-    /// Whether this key signed the text as a text of this type, which is one of `SignedType`.
-    func hasSigned(_ text: SignedText, as type: String) -> Bool {
-        text.hasHeader(type: type, keyID: id) && text.isSigned(by: verifier)
-    }
-}
-
 /// A text in the form of a signed JSON Web Signature (compact JWS), not yet verified. Don't use its payload before
 /// `isSigned(by:)` has returned true.
 struct SignedText {
@@ -66,5 +49,22 @@ struct SignedText {
     func isSigned(by key: P256.Signing.PublicKey) -> Bool {
         guard let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature) else { return false }
         return key.isValidSignature(signature, for: signed)
+    }
+}
+
+/// A public key with its ID.
+struct VerifyingKey: Sendable {
+    let id: String
+    let verifier: P256.Signing.PublicKey
+
+    init?(_ key: Tenure.ServiceKey) {
+        guard let verifier = key.verifier else { return nil }
+        id = key.id
+        self.verifier = verifier
+    }
+
+    /// Whether this key signed the text as a text of this type, which is one of `SignedType`.
+    func hasSigned(_ text: SignedText, as type: String) -> Bool {
+        text.hasHeader(type: type, keyID: id) && text.isSigned(by: verifier)
     }
 }
