@@ -133,7 +133,9 @@ extension Tenure {
         }
 
         /// The token of a persona of the service. Nil for any other persona.
-        var token: String? { if case .token(let token) = kind { token } else { nil } }
+        var token: String? {
+            if case .token(let token) = kind { token } else { nil }
+        }
 
         /// The persona's name in the stored state. If the name changes, the client discards the stored answers, because
         /// they are about another persona. The name contains no token.

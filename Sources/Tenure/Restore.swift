@@ -33,7 +33,8 @@ extension Tenure {
     /// `Options.restoreTimeout` in all. After this time, the call asks the App Store and the service once more, for up
     /// to 2 seconds. If no sign-in is allowed, it waits until both were asked again.
     @discardableResult public func restore() async -> RestoreResult {
-        RestoreResult(signIn: await engine.restore(), customer: state.customer)
+        let signIn = await engine.restore()
+        return RestoreResult(signIn: signIn, customer: state.customer)
     }
 }
 

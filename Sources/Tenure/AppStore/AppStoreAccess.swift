@@ -52,7 +52,9 @@ package enum AppStoreResult<Value: Sendable>: Sendable {
     case unverified(reason: String)
 
     /// The value if it is verified, otherwise nil.
-    package var value: Value? { if case .verified(let value) = self { value } else { nil } }
+    package var value: Value? {
+        if case .verified(let value) = self { value } else { nil }
+    }
 }
 
 /// A verified app transaction.

@@ -83,7 +83,9 @@ extension Tenure.Distribution {
 #if !os(Linux)
     /// The path of the legacy receipt. `appStoreReceiptURL` is deprecated, because StoreKit 2 has nearly all fields of
     /// the receipt.
-    enum ReceiptFile { static var url: URL? { (Bundle.main as any ReceiptLocating).appStoreReceiptURL } }
+    enum ReceiptFile {
+        static var url: URL? { (Bundle.main as any ReceiptLocating).appStoreReceiptURL }
+    }
 
     /// Calling a deprecated property through a protocol gives no compiler warning.
     private protocol ReceiptLocating { var appStoreReceiptURL: URL? { get } }

@@ -207,7 +207,12 @@ private struct SignedFields: Decodable {
 
 extension VerificationResult {
     /// Why the value is unverified; empty for a verified value.
-    fileprivate var reason: String { if case .unverified(_, let error) = self { "\(error)" } else { "" } }
+    fileprivate var reason: String {
+        switch self {
+        case .unverified(_, let error): "\(error)"
+        case .verified: ""
+        }
+    }
 }
 
 extension Product.ProductType {

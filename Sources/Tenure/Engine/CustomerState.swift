@@ -220,7 +220,9 @@ final class CustomerState: Sendable {
     }
 
     private func timerFired(_ time: Double) {
-        state.withLock { state in if state.timer?.at == time { state.timer = nil } }
+        state.withLock { state in
+            if state.timer?.at == time { state.timer = nil }
+        }
         publish()
     }
 
@@ -268,7 +270,9 @@ extension CustomerState.State {
     }
 
     /// Records every right that has ended.
-    mutating func noteEnds() { for (name, end) in ends where end <= floor { noteEnd(end, of: name) } }
+    mutating func noteEnds() {
+        for (name, end) in ends where end <= floor { noteEnd(end, of: name) }
+    }
 
     /// Whether callers still wait for the first search.
     var isResolving: Bool { !hasStoppedWaiting && snapshot.finishedSearches == 0 }

@@ -168,7 +168,10 @@ final class PurchaseFinisher {
     private func mayFinish(_ transaction: AppStoreTransaction, _ ownProducts: Set<String>) -> Bool {
         let purchase = transaction.purchase
         let isDelivered = device.stored.account.deliveredTransactions.contains(purchase.transactionID)
-        guard purchase.type?.staysListed ?? false else { return isDelivered }
+        switch purchase.type {
+        case .nonConsumable, .nonRenewing, .autoRenewable: break
+        case .consumable, .unknown, nil: return isDelivered
+        }
         if isDelivered || deliveredOriginalIDs.contains(purchase.originalTransactionID) { return true }
         guard ownProducts.contains(purchase.productID) else { return false }
         guard case .afterContent(let products) = setup.options.finishing else { return true }

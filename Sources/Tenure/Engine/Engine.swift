@@ -62,7 +62,12 @@ actor Engine {
     /// Searches if a right has ended, because a subscription may have been renewed, or waits for the first search. If a
     /// search is already running, it may have read the purchases before the end. Then one more search follows.
     func search(afterEndOf right: String) async {
-        for _ in 1...2 where [.ended, .resolving].contains(customerState.access(to: right)) { await search() }
+        for _ in 1...2 {
+            switch customerState.access(to: right) {
+            case .ended, .resolving: await search()
+            case .yes, .no, .stale: return
+            }
+        }
     }
 
     /// Waits for the running search, if there is one.
@@ -80,8 +85,12 @@ actor Engine {
 
     /// Searches again because of a denial, at most once in ten seconds.
     func recheck() async {
-        let age = device.facts.checkedAt.map { abs(setup.clock().timeIntervalSince($0)) } ?? .infinity
-        if runningSearch != nil || age >= Self.minimumRecheckInterval { await search() }
+        if runningSearch == nil, let checkedAt = device.facts.checkedAt,
+            abs(setup.clock().timeIntervalSince(checkedAt)) < Self.minimumRecheckInterval
+        {
+            return
+        }
+        await search()
     }
 
     /// The time in seconds for which `recheck` doesn't search again.

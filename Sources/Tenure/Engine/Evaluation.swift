@@ -10,7 +10,7 @@ import TenureCore
 /// For example, StoreKit fails to list the transactions. The app transaction of an earlier start proves `everything`,
 /// so `everything` stays granted. `cloud`, which a subscription would give, is undetermined instead of denied.
 ///
-/// If the client has no service, the bundled policy decides. If the client has a service,
+/// If the client has no service, the bundled policy decides (`deviceAnswers`). If the client has a service,
 /// `serviceAnswer` chooses between the service's answer and the policy's answer.
 struct Evaluation {
     /// The app's options and configuration.
@@ -65,9 +65,7 @@ struct Evaluation {
             }
             return Self.byEntitlement(answers)
         }
-        // If the policy can't be read, use the rights that an earlier start granted.
-        let kept = facts.policyError == nil ? [:] : storedGrants
-        var answers = facts.policy.map { self.answers(under: $0) } ?? kept
+        var answers = deviceAnswers
         guard setup.service != nil else { return answers }
         let grantsByNewPurchases = grants(by: account.unansweredTransactions)
         let confirmed = grantsByConfirmedPurchases
@@ -82,6 +80,13 @@ struct Evaluation {
     }
 
     // MARK: Decided on the device
+
+    /// The answers of the app's policy about the evidence on this device. If the policy can't be read, the rights that
+    /// an earlier start granted. Empty if the app has no policy.
+    private var deviceAnswers: [String: Tenure.Answer] {
+        guard let policy = facts.policy else { return facts.policyError == nil ? [:] : storedGrants }
+        return answers(under: policy)
+    }
 
     /// Returns a policy's answers about the evidence on this device.
     func answers(under policy: Policy) -> [String: Tenure.Answer] {

@@ -1,5 +1,12 @@
-import Foundation
+package import Foundation
 import TenureCore
+import TenureJSON
+
+#if canImport(CryptoKit)
+    import CryptoKit
+#else
+    import Crypto
+#endif
 
 /// Verifies and reads entitlement tokens, in which the service signs the customer's rights, without the network.
 struct EntitlementTokenReader: Sendable {
@@ -144,4 +151,14 @@ struct EntitlementTokenClaims: Sendable, Hashable, Decodable {
         /// The time when the right ends. Nil if it is permanent.
         let until: Date?
     }
+}
+
+extension UUID {
+    /// The device ID in entitlement tokens: SHA-256 of the lowercase UUID, in base64url without padding.
+    package var hashed: String { uuidString.lowercased().hashed }
+}
+
+extension String {
+    /// SHA-256 of the UTF-8 bytes, in base64url without padding.
+    var hashed: String { Base64.urlSafe.text(SHA256.hash(data: Data(utf8))) }
 }

@@ -49,7 +49,8 @@ struct KeyRing: Sendable {
         return nil
     }
 
-    /// The payload of the root's statement about a signing key.
+    /// The payload of the root's statement about a signing key. Decode it only after verifying the statement's
+    /// signature.
     private struct RootStatement: Decodable {
         let key: JSONWebKey
         let signUntil: Int64

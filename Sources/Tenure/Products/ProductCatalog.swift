@@ -81,7 +81,8 @@ extension Tenure {
 extension Policy {
     /// Creates a policy for decisions about purchases alone. Nil if a name is invalid.
     init?(ofPurchases entitlements: [Entitlement]) {
-        // A policy must have an era (a period with one business model), but no entitlement of this policy depends on it.
+        // A policy must have an era (a period with one business model), but no entitlement of this policy depends
+        // on it.
         let app = Policy.App(bundleID: "catalog")
         guard let policy = try? Policy(app: app, eras: [Era(name: "any", model: .free)], entitlements: entitlements)
         else { return nil }

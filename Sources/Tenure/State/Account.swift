@@ -222,16 +222,23 @@ package struct Account: Sendable, Hashable {
 
     // MARK: Facts
 
-    // If the App Store signs the same facts again, only the signing date differs. A new signing date isn't new evidence.
+    // If the App Store signs the same facts again, only the signing date differs. A new signing date isn't new
+    // evidence.
 
     /// The facts that the App Store signed, without signing dates. Two copies of an account with the same facts have
     /// the same evidence.
-    typealias SignedFacts = (AppStoreEnvironment?, AppProof?, Set<Purchase>, Set<Renewal>)
+    struct SignedFacts: Hashable {
+        let environment: AppStoreEnvironment?
+        let proof: AppProof?
+        let purchases: Set<Purchase>
+        let renewals: Set<Renewal>
+    }
 
     /// The facts of this copy.
     var signedFacts: SignedFacts {
-        let (purchases, renewals) = (purchases.map(\.withoutSigning), renewals.map(\.withoutSigning))
-        return (environment, proofs.last?.withoutSigning, Set(purchases), Set(renewals))
+        SignedFacts(
+            environment: environment, proof: proofs.last?.withoutSigning,
+            purchases: Set(purchases.map(\.withoutSigning)), renewals: Set(renewals.map(\.withoutSigning)))
     }
 }
 

@@ -134,9 +134,10 @@ extension Tenure.ProductTerms {
     ///
     /// - Parameter recurring: pass false to describe only one payment, `$24.99 for 1 year`, without later payments.
     public func text(in locale: Locale = .autoupdatingCurrent, recurring: Bool = true) -> String {
-        let price = priceText(in: locale, recurring: recurring)
-        guard let offer = offerText(in: locale) else { return price }
-        return fill(Wording(locale).then, ["offer": offer, "price": price])
+        let speech = Speech(locale)
+        let price = speech.price(of: self, recurring: recurring)
+        guard let offer = speech.offer(of: self) else { return price }
+        return fill(speech.words.then, ["offer": offer, "price": price])
     }
 
     /// Returns the price without the introductory offer, such as `$24.99 per year`.
@@ -149,22 +150,27 @@ extension Tenure.ProductTerms {
 
     /// Returns how long one payment lasts, such as `1 year`. Nil for products without an end.
     public func lengthText(in locale: Locale = .autoupdatingCurrent) -> String? {
-        period.map { Speech(locale).length($0, Wording(locale).length) }
+        let speech = Speech(locale)
+        return period.map { speech.length($0, speech.words.length) }
     }
 
     /// Returns the price per month, such as `$2.08 per month`, to compare products of different lengths. Nil if
     /// `pricePerMonth` is nil.
     public func pricePerMonthText(in locale: Locale = .autoupdatingCurrent) -> String? {
-        pricePerMonth.map { fill(Wording(locale).per[.month], ["price": Speech(locale).money($0, of: self)]) }
+        let speech = Speech(locale)
+        return pricePerMonth.map { fill(speech.words.per[.month], ["price": speech.money($0, of: self)]) }
     }
 }
 
 /// Combines the words of one language with prices and numbers that Foundation formats.
 private struct Speech {
     let locale: Locale
-    var words: Wording { Wording(locale) }
+    let words: Wording
 
-    init(_ locale: Locale) { self.locale = locale }
+    init(_ locale: Locale) {
+        self.locale = locale
+        words = Wording(locale)
+    }
 
     func money(_ amount: Decimal, of product: Tenure.ProductTerms) -> String {
         amount.formatted(.currency(code: product.currencyCode).locale(product.priceLocale ?? locale))
@@ -205,7 +211,8 @@ private struct Speech {
 
     /// Returns a price that is paid in each period, such as `$24.99 per year` or `$9.99 every 3 months`.
     private func recurring(_ price: String, each period: CalendarPeriod) -> String {
-        if period.parts.count == 1, let part = period.parts.first, part.count == 1 {
+        let parts = period.parts
+        if parts.count == 1, let part = parts.first, part.count == 1 {
             return fill(words.per[part.unit], ["price": price])
         }
         return fill(words.every, ["price": price, "length": length(period, words.everyLength ?? words.length)])
@@ -241,5 +248,12 @@ extension CalendarPeriod {
 
 /// Replaces each name in braces with its value, as in `{price} per month`.
 private func fill(_ pattern: String, _ values: [String: String]) -> String {
-    values.reduce(pattern) { $0.replacingOccurrences(of: "{\($1.key)}", with: $1.value) }
+    var result = ""
+    var rest = pattern[...]
+    while let start = rest.firstIndex(of: "{"), let end = rest[start...].firstIndex(of: "}") {
+        result += rest[..<start]
+        result += values[String(rest[rest.index(after: start)..<end])] ?? ""
+        rest = rest[rest.index(after: end)...]
+    }
+    return result + rest
 }

@@ -200,8 +200,10 @@ extension StoredState {
         }
     }
 
-    /// Counts a session, or begins a trial of days that hasn't begun. Returns the time when the session, or the trial of
-    /// days, is over. For a trial of sessions, also returns how many it has, and how many are left after this session.
+    /// Counts a session, or begins a trial of days that hasn't begun.
+    ///
+    /// - Returns: the time when the session, or the trial of days, is over. For a trial of sessions, also how many
+    ///   sessions it has, and how many are left after this session.
     mutating func beginTrial(
         _ trial: TenureCore.Trial, of entitlement: String, at clock: Date
     ) throws(Tenure.Error) -> (ends: Date, sessions: Int?, sessionsLeft: Int?) {
@@ -213,11 +215,13 @@ extension StoredState {
         case .sessions(let count):
             note(sessions: trialSessions(of: entitlement) + 1, of: entitlement)
             let end = now.addingTimeInterval(TenureCore.Trial.maximumSessionDuration)
-            return (end, count, sessionsLeft(of: trial, named: entitlement, at: clock))
+            let left = sessionsLeft(of: trial, named: entitlement, at: clock)
+            return (ends: end, sessions: count, sessionsLeft: left)
         case .days(let count):
             let elapsed = trialElapsed(entitlement, at: clock)
             if elapsed == nil { time.begin(Self.beginningKey(of: entitlement, forAccount: bestAccountName), at: clock) }
-            return (now.addingTimeInterval(Double(count) * 86_400 - (elapsed ?? 0)), nil, nil)
+            let end = now.addingTimeInterval(Double(count) * 86_400 - (elapsed ?? 0))
+            return (ends: end, sessions: nil, sessionsLeft: nil)
         }
     }
 

@@ -7,7 +7,10 @@ package struct ContentLocation: Sendable, Hashable {
     /// The folder for packs that the system may delete.
     let purgeableFolder: URL
 
-    init(durable: URL, purgeable: URL) { (durableFolder, purgeableFolder) = (durable, purgeable) }
+    init(durable: URL, purgeable: URL) {
+        durableFolder = durable
+        purgeableFolder = purgeable
+    }
 
     /// Uses two subfolders of one folder.
     package init(in folder: URL) {

@@ -143,7 +143,7 @@ struct PackStore: Sendable {
                     if !manifests.contains(String(name.dropLast(5))) { Disk.remove(folder + "/" + name) }
                 }
             }
-            // Remove the folders that were set aside without the lock.
+            // The lock isn't held while the folders that were set aside are removed.
             for name in Disk.names(in: folder) where name.hasPrefix(Self.removedPrefix) {
                 Disk.remove(folder + "/" + name)
             }

@@ -35,6 +35,12 @@ extension ContentLibrary {
             > setup.options.expensiveNetworkLimit
     }
 
+    /// Whether the app must call `allowExpensiveNetwork()` before this download may use the current network.
+    private func needsConsent(_ request: PackRequest) -> Bool {
+        guard let network, !request.allowsExpensiveNetwork else { return false }
+        return network.isConstrained || network.isExpensive && isAboveLimit
+    }
+
     /// Whether a download can run now.
     func isReady(_ request: PackRequest) -> Bool { isWanted(request) && waits[request.pack] == nil }
 
@@ -43,8 +49,7 @@ extension ContentLibrary {
     func isWanted(_ request: PackRequest) -> Bool {
         let pack = request.pack
         guard !request.isPaused, failures[pack] == nil, target(of: pack) != nil, isAllowed(pack) else { return false }
-        // The app must call `allowExpensiveNetwork()` before this download may use the current network.
-        if let network, !request.allowsExpensiveNetwork, network.isConstrained || network.isExpensive && isAboveLimit {
+        if needsConsent(request) {
             waits[pack] = .consent
             return false
         }
@@ -67,7 +72,10 @@ extension ContentLibrary {
             // task's `finish` then calls `schedule` again.
             guard let request = requests.first(where: { $0.pack == runningDownload.pack }), isReady(request),
                 runningDownload.isInForeground == isInForeground || runningDownload.isInForeground && background == nil
-            else { return runningDownload.task.cancel() }
+            else {
+                runningDownload.task.cancel()
+                return
+            }
             return
         }
         // No download runs: choose the first request that can run. In the background, only what the system has
@@ -241,7 +249,9 @@ extension ContentLibrary {
 
     /// Records that a download failed. If the right has ended meanwhile, records nothing: the pack's state is
     /// `notEntitled`.
-    private func fail(_ pack: String, _ error: Tenure.AssetPackError) { if isAllowed(pack) { failures[pack] = error } }
+    private func fail(_ pack: String, _ error: Tenure.AssetPackError) {
+        if isAllowed(pack) { failures[pack] = error }
+    }
 
     /// Asks the service for new answers after a server rejected a link: the service may know of a refund.
     private func noteRefusal(of pack: String) async {

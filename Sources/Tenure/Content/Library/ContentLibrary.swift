@@ -113,8 +113,7 @@ actor ContentLibrary {
         await followProducts()
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.followNetwork() }
-            group.addTask { await self.followCustomer(self.engine.customerState.watch()) }
-            group.addTask { await self.followCustomer(await self.engine.changes()) }
+            group.addTask { await self.followCustomer() }
             group.addTask { await self.followCatalogs() }
             group.addTask { await self.followOtherProcesses() }
             group.addTask { await self.followDevice() }
@@ -165,8 +164,9 @@ actor ContentLibrary {
     ///
     /// The customer also changes as time passes, for example when a right ends. The engine's changes are also about
     /// rights to products, which the customer doesn't contain.
-    private func followCustomer<Change: Sendable>(_ changes: AsyncStream<Change>) async {
-        for await _ in changes {
+    private func followCustomer() async {
+        let changes = await engine.changes()
+        for await _ in engine.customerState.watch().merged(with: changes) {
             schedule()
             await finishPurchases()
         }

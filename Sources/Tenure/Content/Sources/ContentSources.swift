@@ -11,6 +11,7 @@ extension Tenure {
     /// If several catalogs contain a pack, the first source in the array delivers it. A pack in the app's bundle is
     /// installed from the start. If a catalog contains another version of such a pack, that version is its update.
     public struct ContentSources: Sendable, ExpressibleByArrayLiteral {
+        /// Where a source gets its packs.
         enum Kind: Sendable {
             case service
             case webServer(URL)

@@ -64,8 +64,13 @@ final class TransferLease: Sendable {
 
     private func read() -> Holder? { Disk.decoded(Holder.self, at: path, maximumSize: 4096) }
 
-    /// Remembers what this object has just written.
-    private func noteRenewal(_ holder: Holder) { state.withLock { ($0.ownHolder, $0.renewedAt) = (holder, .now) } }
+    /// Records that this object has the lease from now on, or still has it.
+    private func noteRenewal(_ holder: Holder) {
+        state.withLock { state in
+            state.ownHolder = holder
+            state.renewedAt = .now
+        }
+    }
 
     /// Takes the lease, to download a pack. Returns false if another process has it.
     func acquire(for pack: String) throws -> Bool {
@@ -119,7 +124,9 @@ final class TransferLease: Sendable {
     /// Gives up the lease, if this object has it.
     func release() {
         guard state.withLock({ $0.ownHolder }) != nil else { return }
-        try? store.withLock { if read()?.id == id { Disk.remove(path) } }
+        try? store.withLock {
+            if read()?.id == id { Disk.remove(path) }
+        }
         state.withLock { $0.ownHolder = nil }
     }
 }
