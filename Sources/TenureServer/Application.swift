@@ -135,8 +135,10 @@ extension TenureService {
     func databaseServices(logger: Logger) -> [any Service] {
         let watch = DatabaseWatch(store: store, logger: logger)
         return [
-            DatabaseClosing(store: store, metrics: metrics, watch: watch, logger: logger), watch,
-            LeftoverRemoval(store: store, now: configuration.now, logger: logger), LogClearing(store: store),
+            DatabaseClosing(store: store, metrics: metrics, watch: watch, logger: logger),
+            watch,
+            LeftoverRemoval(store: store, now: configuration.now, logger: logger),
+            LogClearing(store: store),
         ]
     }
 
@@ -250,10 +252,11 @@ private struct DatabaseClosing: Service {
                 metadata: ["requests": .stringConvertible(requests)])
         }
         // A separate task closes the database, because this task is canceled after the shutdown timeout.
-        try await Task { [store, watch] in
+        let closing = Task { [store, watch] in
             await watch.check()
             try await store.close()
-        }.value
+        }
+        try await closing.value
     }
 }
 

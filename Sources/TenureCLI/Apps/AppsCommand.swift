@@ -21,7 +21,7 @@ extension AppsAnswer {
             let name = Terminal.escaped(app.name).padding(toLength: width, withPad: " ", startingAt: 0)
             let reason = [app.reason, app.detail].compactMap(\.self).joined(separator: ": ")
             return Terminal.escaped(
-                "\(name)  \(app.status)  \(app.bundleID ?? "")\(app.name == self.default ? "  (default)" : "")"
+                "\(name)  \(app.status)  \(app.bundleID)\(app.name == self.default ? "  (default)" : "")"
                     + (reason.isEmpty ? "" : "  \(reason)"))
         }
     }

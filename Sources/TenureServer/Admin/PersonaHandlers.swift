@@ -33,7 +33,7 @@ struct PersonaHandlers: Sendable {
         }
         let proof = try AppProof(settings: body.set ?? [:], signed: now())
         let answers = try await create(
-            [ReadyMadePersonas.Persona(name: body.name, what: nil, proof: proof)], expiring: body.expires,
+            [NewPersona(name: body.name, what: nil, proof: proof)], expiring: body.expires,
             replacing: body.replace ?? false, by: call.actor)
         return try .encoded(PersonasAnswer(personas: answers))
     }
@@ -72,7 +72,7 @@ struct PersonaHandlers: Sendable {
     /// Stores personas, and returns them with their signed tokens. If a valid persona already has one of the names, and
     /// `replacing` is false, throws a problem and stores no persona.
     private func create(
-        _ personas: [ReadyMadePersonas.Persona], expiring: Date?, replacing: Bool, by actor: String
+        _ personas: [NewPersona], expiring: Date?, replacing: Bool, by actor: String
     ) async throws -> [PersonaAnswer] {
         let now = now()
         let expires = expiring ?? now.addingTimeInterval(Self.defaultLifetime)

@@ -44,7 +44,7 @@ struct AppsHandlers: Sendable {
 
     /// `GET /health/ready`: lists all apps, and fails if no app can write to its database.
     @Sendable func ready(_ request: Request, context: ServiceContext) async throws -> Response {
-        let states = await states()
+        let states = await states(in: apps.configuration)
         let failures = states.compactMap(\.reason)
         guard failures.count < states.count else {
             let list = states.map { "\($0.name): \($0.reason ?? "ok")" }.joined(separator: ", ")
@@ -88,14 +88,14 @@ struct AppsHandlers: Sendable {
     }
 
     private func answer() async -> AppsAnswer {
-        AppsAnswer(apps: await states(), default: apps.configuration.unprefixedApp)
+        let configuration = apps.configuration
+        return AppsAnswer(apps: await states(in: configuration), default: configuration.unprefixedApp)
     }
 
     /// Checks all apps at the same time, and returns their states in the order of the configuration.
-    private func states() async -> [AppsAnswer.App] {
-        let configurations = apps.configuration.apps
+    private func states(in configuration: AppsConfiguration) async -> [AppsAnswer.App] {
         let reasons = await withTaskGroup(of: (String, String?).self) { group in
-            for app in configurations {
+            for app in configuration.apps {
                 group.addTask { [apps] in
                     guard let running = apps[app.name] else {
                         return (app.name, Self.notRunning(because: apps.failure(of: app.name)).reason)
@@ -105,11 +105,10 @@ struct AppsHandlers: Sendable {
             }
             return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
         }
-        let configuration = apps.configuration
-        return configurations.map { app in
+        return configuration.apps.map { app in
             let reason = reasons[app.name] ?? nil
             return AppsAnswer.App(
-                name: app.name, bundleID: configuration[app.name]?.configuration.policy.app.bundleID,
+                name: app.name, bundleID: app.configuration.policy.app.bundleID,
                 status: reason == nil ? "ok" : "failing", reason: reason,
                 detail: apps.failure(of: app.name)?.description.hidingCredentials)
         }
@@ -133,8 +132,8 @@ package struct AppsAnswer: Sendable, Hashable, Codable {
     package struct App: Sendable, Hashable, Codable {
         /// The app's name in the configuration.
         package let name: String
-        /// The bundle ID in the app's policy; nil if the app was removed from the configuration meanwhile.
-        package let bundleID: String?
+        /// The bundle ID in the app's policy.
+        package let bundleID: String
         /// `ok`, or `failing` if the app isn't running or can't write to its database.
         package let status: String
         /// A stable name for the reason why the app is failing, such as `appNotRunning`; nil if the app isn't failing.

@@ -110,13 +110,11 @@ extension RunningApps {
 }
 
 /// Rejects every request to an app that isn't running, with the reason.
-private struct NotRunningMiddleware: RouterMiddleware {
-    typealias Context = ServiceContext
-
+private struct NotRunningMiddleware: ServiceMiddleware {
     let name: String
     let apps: RunningApps
 
-    func handle(
-        _ request: Request, context: ServiceContext, next: (Request, ServiceContext) async throws -> Response
-    ) async throws -> Response { throw AppsHandlers.notRunning(because: apps.failure(of: name)) }
+    func handle(_ request: Request, context: ServiceContext, next: Next) async throws -> Response {
+        throw AppsHandlers.notRunning(because: apps.failure(of: name))
+    }
 }

@@ -7,9 +7,13 @@ import UnixSignals
 extension RunningApps {
     /// The names of the apps that changed when the configuration was reloaded, and the warnings about the new
     /// configuration.
-    ///
-    /// The reloaded apps were and still are configured.
-    typealias Reload = (added: [String], removed: [String], reloaded: [String], warnings: [String])
+    struct Reload: Sendable {
+        let added: [String]
+        let removed: [String]
+        /// The apps that were and still are configured.
+        let reloaded: [String]
+        let warnings: [String]
+    }
 
     /// The mistakes because of which the reload changed nothing, except perhaps the TLS certificate.
     struct ReloadRefusal: Error {
@@ -69,8 +73,9 @@ extension RunningApps {
         for app in added { await runners.add(app.name, of: self, error: errors[app.name]) }
         logger.notice(
             "reloaded the configuration", metadata: ["added": "\(added.map(\.name))", "removed": "\(removed)"])
-        let reloaded = fresh.apps.map(\.name).filter { old[$0] != nil }
-        return (added.map(\.name), removed, reloaded, reading.warnings)
+        return Reload(
+            added: added.map(\.name), removed: removed, reloaded: fresh.apps.map(\.name).filter { old[$0] != nil },
+            warnings: reading.warnings)
     }
 }
 

@@ -296,12 +296,18 @@ private struct State {
 
     /// The connection that reads its response slowest, of the network with most connections.
     private func slowestReader(of connections: [Connection], at now: UInt64) -> Connection? {
-        let readers = connections.filter { ($0.sentBytes?.age(at: now) ?? 0) > Connections.oldAge }.map { connection in
+        var slowest: (connection: Connection, members: Int, bytes: Int)?
+        for connection in connections {
+            guard let age = connection.sentBytes?.age(at: now), age > Connections.oldAge else { continue }
+            let bytes = connection.sentBytes?.total(at: now) ?? 0
             // The number of connections of the client's largest network.
             let count = connection.networks.map { members[$0, default: []].count }.max() ?? 0
-            return (connection: connection, members: count, bytes: connection.sentBytes?.total(at: now) ?? 0)
+            if let slowest {
+                guard count > slowest.members || (count == slowest.members && bytes < slowest.bytes) else { continue }
+            }
+            slowest = (connection, count, bytes)
         }
-        return readers.min { ($1.members, $0.bytes) < ($0.members, $1.bytes) }?.connection
+        return slowest?.connection
     }
 
     private func isOld(_ connection: Connection, at now: UInt64) -> Bool { now > connection.since + Connections.oldAge }

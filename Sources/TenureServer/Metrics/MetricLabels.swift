@@ -14,7 +14,7 @@ enum ConnectionPhase: String, Sendable, CaseIterable {
 enum SlowClientPhase: String, Sendable, CaseIterable { case head, body, response }
 
 /// Why a download was rejected.
-enum DownloadRejection: String, Error, CaseIterable {
+enum DownloadRejection: String, Sendable, CaseIterable {
     /// The customer has the maximum number of downloads.
     case customer
     /// All customers together have the maximum number of downloads.

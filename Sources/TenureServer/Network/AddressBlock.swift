@@ -11,11 +11,14 @@ public struct AddressBlock: Sendable, Hashable {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard (1...2).contains(parts.count), let base = NetworkAddress(String(parts[0])) else { return nil }
         let longest = base.isIPv4 ? 32 : 128
-        let digits = parts.count == 2 ? String(parts[1]) : String(longest)
-        guard digits.allSatisfy(\.isASCII), let length = Int(digits), (0...longest).contains(length),
+        self.base = base
+        guard parts.count == 2 else {
+            self.length = longest
+            return
+        }
+        guard parts[1].allSatisfy(\.isASCII), let length = Int(parts[1]), (0...longest).contains(length),
             base.prefix(length) == base
         else { return nil }
-        self.base = base
         self.length = length
     }
 

@@ -1,19 +1,19 @@
 import Foundation
 import TenureCore
 
+/// A persona to create.
+struct NewPersona {
+    let name: String
+    /// A description of the customer whom a ready-made persona represents, for people; nil for other personas.
+    let what: String?
+    /// What the persona proves about getting the app.
+    let proof: AppProof
+}
+
 /// The personas (test customers for sandbox builds) that test an app's change of business model: customers who got the
 /// app before, during and after the change, and some special cases. They are derived from the policy.
 struct ReadyMadePersonas {
-    /// A persona to create.
-    struct Persona {
-        let name: String
-        /// A description of the customer whom a ready-made persona represents, for people; nil for other personas.
-        let what: String?
-        /// What the persona proves about getting the app.
-        let proof: AppProof
-    }
-
-    private(set) var personas: [Persona] = []
+    private(set) var personas: [NewPersona] = []
     /// The personas that can't be derived from this policy, and why.
     private(set) var omittedPersonas: [PersonasAnswer.Omitted] = []
     private let signed: Date
@@ -127,7 +127,7 @@ struct ReadyMadePersonas {
         preorder: Date? = nil
     ) {
         personas.append(
-            Persona(
+            NewPersona(
                 name: name.rawValue, what: what,
                 proof: AppProof(
                     kind: .appTransaction, signedDate: signed, originalPlatform: platform, originalAppVersion: version,

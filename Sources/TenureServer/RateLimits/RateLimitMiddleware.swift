@@ -20,12 +20,16 @@ struct RateLimitMiddleware: ServiceMiddleware {
 
     func handle(_ request: Request, context: ServiceContext, next: Next) async throws -> Response {
         if context.endpointPath == HealthRoutes.livePath.description { return try await next(request, context) }
-        let waitByAddress = context.peer?.address.flatMap { byAddress?.take(Self.bucketID(of: $0.ofClient)) }
+        if let byAddress, let address = context.peer?.address,
+            let wait = byAddress.take(Self.bucketID(of: address.ofClient))
+        {
+            return try Self.refuse(context, after: wait)
+        }
         // The token isn't checked yet, so invalid tokens have buckets too. Clients that send many invalid tokens reach
-        // the limit by address. The seven characters of `Bearer ` are left out, because clients may write them in
-        // uppercase or lowercase.
-        if let wait = waitByAddress
-            ?? request.headers[.authorization].flatMap({ byToken?.take(Self.bucketID(of: $0.dropFirst(7))) })
+        // the limit by address.
+        if let byToken, let authorization = request.headers[.authorization],
+            // The seven characters of `Bearer ` are left out, because clients may write them in uppercase or lowercase.
+            let wait = byToken.take(Self.bucketID(of: authorization.dropFirst(7)))
         {
             return try Self.refuse(context, after: wait)
         }
