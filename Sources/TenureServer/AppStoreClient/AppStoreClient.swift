@@ -132,7 +132,12 @@ struct AppStoreClient: Sendable {
 
     private func sleep(_ seconds: TimeInterval) async throws(AppStoreFailure) {
         guard !Task.isCancelled else { throw .canceled }
-        if seconds > 0, (try? await time.sleep(seconds)) == nil { throw .canceled }
+        guard seconds > 0 else { return }
+        do {
+            try await time.sleep(seconds)
+        } catch {
+            throw .canceled
+        }
     }
 
     /// Logs a failed request, without IDs and tokens.

@@ -28,7 +28,8 @@ struct HistoryBackfill: Sendable {
             next: {
                 let job = try await store.write(at: now()) { try $0.claimJob(lease: Self.lease) }
                 return job.map { ($0, $0.tries) }
-            }, perform: { try await fetchHistory(for: $0) },
+            },
+            perform: { try await fetchHistory(for: $0) },
             removeFinished: { job in try await store.write { try $0.finish(job) } },
             postponeFailed: { job, until in
                 try await store.write {
