@@ -16,8 +16,9 @@ struct VerifiedArtifacts: Sendable {
     /// Whether the client sent a list of transactions. By sending a list, even an empty one, the client says that the
     /// list has all of the customer's transactions.
     let listsAllPurchases: Bool
-    /// The hash of the ID of the sender's device, as the database and entitlement tokens have it; nil if the client didn't
-    /// send the ID. Each artifact proves whether it was signed for this ID, but not that the sender has the device.
+    /// The hash of the ID of the sender's device, as the database and entitlement tokens have it; nil if the client
+    /// didn't send the ID. The client only claims the ID: each artifact proves whether it was signed for this ID, but
+    /// not that the sender has the device.
     let hashedDevice: String?
 
     /// Verifies each artifact of a request.
