@@ -50,7 +50,7 @@ enum AppStoreEndpoint: String, Sendable, Hashable, CaseIterable {
     /// Returns a test notification, and the App Store's attempts to send it.
     case testNotificationStatus
 
-    /// The HTTP method, the path, after which an ID may follow, and Apple's limit of requests per second in production.
+    /// The HTTP method; the path, after which an ID may follow; and Apple's limit of requests per second in production.
     fileprivate var properties: (method: String, path: String, rate: Double) {
         switch self {
         case .transactionHistory: ("GET", "/inApps/v2/history/", 50)
@@ -64,6 +64,7 @@ enum AppStoreEndpoint: String, Sendable, Hashable, CaseIterable {
         }
     }
 
+    /// The HTTP method.
     var method: String { properties.method }
 
     /// Requests per second for one app: Apple's limit in production, and a tenth of it in the sandbox.

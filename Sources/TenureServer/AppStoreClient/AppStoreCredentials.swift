@@ -73,7 +73,9 @@ actor AppStoreTokens {
     }
 
     /// Discards this token, unless another request has replaced it already.
-    func discard(_ text: String) { if current?.text == text { current = nil } }
+    func discard(_ text: String) {
+        if current?.text == text { current = nil }
+    }
 }
 
 /// The `.p8` file from App Store Connect: a P-256 key in PKCS#8 and PEM.

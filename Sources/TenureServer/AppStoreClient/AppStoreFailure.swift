@@ -51,8 +51,9 @@ enum AppStoreFailure: Error, Sendable, Hashable, CustomStringConvertible {
             return code.isBadRequest ? .none : .later
         case .unreachable, .timedOut, .throttled: return .retry
         case .untrusted(let rejection): return rejection.isRetryable ? .retry : .later
-        // A canceled request, because the service ended, may succeed when the service runs again.
-        case .canceled, .notAuthorized, .tooLarge, .unreadable, .cannotSign: return .later
+        // The service ended during the request. The request may succeed when the service runs again.
+        case .canceled: return .later
+        case .notAuthorized, .tooLarge, .unreadable, .cannotSign: return .later
         case .invalidID, .notServed: return .none
         }
     }
@@ -174,13 +175,15 @@ struct AppStoreErrorCode: RawRepresentable, Sendable, Hashable {
     let rawValue: Int64
 
     static let rateLimitExceeded = Self(rawValue: 4_290_000)
+    /// The codes that Apple documents as retryable.
     private static let retryableCodes: Set<Int64> = [
         4_040_002,  // account not found
         4_040_004,  // app not found
         4_040_006,  // original transaction not found
-        5_000_001,  // another error
+        5_000_001,  // general internal error
         rateLimitExceeded.rawValue,
     ]
+    /// The codes for an ID that the environment doesn't know.
     private static let codesOfUnknownIDs: Set<Int64> = [
         4_040_005,  // original transaction not found
         4_040_010,  // transaction not found

@@ -83,7 +83,9 @@ struct ActivePolicy: Sendable {
     var isFresh: Bool { ContinuousClock.now - versions.lastAsked < staleness }
 
     /// Asks the database for the policy in effect, unless this process asked less than `staleness` ago.
-    func refresh() async throws { if !isFresh { try await refreshNow() } }
+    func refresh() async throws {
+        if !isFresh { try await refreshNow() }
+    }
 
     /// Asks the database for the policy in effect.
     func refreshNow() async throws {
@@ -134,8 +136,8 @@ struct ActivePolicy: Sendable {
         }
     }
 
-    /// Decides on a customer's facts and evidence under the policy in effect, or under the given one. Throws if a promise refers to a version
-    /// that this process hasn't read yet.
+    /// Decides on a customer's facts and evidence under the given policy, or under the policy in effect if `inEffect` is
+    /// nil. Throws if a promise refers to a version that this process hasn't read yet.
     func decide(
         _ facts: CustomerFacts, _ evidence: Evidence, under inEffect: InEffect? = nil, at now: Date
     ) throws(Problem) -> [Decision] {

@@ -32,8 +32,8 @@ struct LinkedArtifacts: Sendable {
     ///   stored proofs and purchases of this customer link artifacts too.
     init(_ verified: VerifiedArtifacts, storedCustomer: Customer? = nil) {
         rejected = verified.rejected
-        // If the leading artifact is an app transaction or a receipt, add it now. A leading transaction is added below,
-        // with the other transactions.
+        // If the leading artifact is an app transaction or a receipt, add it now. An app transaction always leads. A
+        // leading transaction is added below, with the other transactions.
         var links = ArtifactLinks(of: verified, storedCustomer: storedCustomer)
         var receipt = verified.receipt
         if let appTransaction = verified.appTransaction { add(appTransaction, on: verified.hashedDevice) }

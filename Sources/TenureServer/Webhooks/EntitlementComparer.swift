@@ -27,10 +27,14 @@ struct EntitlementComparer: Sendable {
     func entitlementChange(
         of storedCustomer: Customer?, decisions: [Decision], at now: Date
     ) throws(Problem) -> EntitlementChange {
-        var before = storedCustomer?.sentEntitlements ?? SentEntitlements()
-        if let storedCustomer, storedCustomer.sentEntitlements == nil {
-            before = SentEntitlements(try policies.decide(storedCustomer.facts, storedCustomer.evidence, at: now))
-        }
+        let before: SentEntitlements =
+            if let sent = storedCustomer?.sentEntitlements {
+                sent
+            } else if let storedCustomer {
+                SentEntitlements(try policies.decide(storedCustomer.facts, storedCustomer.evidence, at: now))
+            } else {
+                SentEntitlements()
+            }
         return entitlementChange(before: before, after: decisions, at: now)
     }
 

@@ -69,8 +69,11 @@ extension DatabaseTransaction {
         let group = try group(of: id)
         var counts: [Int64] = []
         for (table, condition) in Self.tablesOfFacts {
-            let sql = "SELECT count(*), coalesce(max(id), 0) FROM \(table) WHERE customer IN \(Self.batch)"
-            let rows = try rows(sql + " AND \(condition)", about: group)
+            let rows = try rows(
+                """
+                SELECT count(*), coalesce(max(id), 0) FROM \(table)
+                WHERE customer IN \(Self.batch) AND \(condition)
+                """, about: group)
             for row in rows { counts += [try row.integer(0), try row.integer(1)] }
         }
         return RowsFingerprint(facts: try row.bytes(0), group: group, counts: counts)

@@ -1,6 +1,7 @@
 package import Foundation
 
-/// Finds changed entitlements, so that webhooks report them. A service calls these methods regularly.
+/// Finds changed entitlements, so that webhooks report them. Also claims deliveries of webhook messages, and removes
+/// messages and endpoints. A service calls these methods regularly.
 extension Store {
     /// Compares the entitlements of customers with what webhooks last reported, if the comparison is due by the column
     /// `next_comparison`. One transaction compares several customers.
@@ -91,8 +92,10 @@ extension Store {
         }
     }
 
-    // The following operations claim deliveries of webhook messages, and remove messages and endpoints. They read before
-    // they write: usually there is nothing to do, and even a write without changes waits for other writers.
+    // MARK: Deliveries and endpoints
+
+    // These operations read before they write: usually there is nothing to do, and even a write without changes waits for
+    // other writers.
 
     /// Removes webhook endpoints that no process serves anymore, and abandons the messages that wait for removed
     /// endpoints. Returns the removed endpoints. Keeps an endpoint if, since the caller read `silent`, a process has

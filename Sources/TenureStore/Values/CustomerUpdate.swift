@@ -67,13 +67,17 @@ package struct CustomerUpdate: Sendable {
     package mutating func addUse(of device: DeviceUse) { deviceUse = device }
 
     /// Adds grants and revocations by support.
-    mutating func add(_ support: [SupportGrant]) { for grant in support { facts.add(grant) } }
+    mutating func add(_ support: [SupportGrant]) {
+        for grant in support { facts.add(grant) }
+    }
 
     /// Makes the facts those of an unbound customer.
     mutating func setUnbound() { facts.isUnbound = true }
 
     /// Adds promises that the customer doesn't have yet.
-    package mutating func promise(_ more: [StoredPromise]) { for promise in more { self.promise(promise) } }
+    package mutating func promise(_ more: [StoredPromise]) {
+        for promise in more { self.promise(promise) }
+    }
 
     /// Adds a promise, unless the customer has it already.
     package mutating func promise(_ promise: StoredPromise) {
