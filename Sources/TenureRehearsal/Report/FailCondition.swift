@@ -33,7 +33,12 @@ package struct FailCondition: Sendable {
         case reason(Reason.Code)
 
         /// Whether the measure exists only in a comparison with an old policy.
-        var needsComparison: Bool { if case .change = self { true } else { self == .changed } }
+        var needsComparison: Bool {
+            switch self {
+            case .change, .changed: true
+            case .outcome, .contradicting, .rejected, .reason: false
+            }
+        }
 
         /// Reads the name of a measure; nil if there is no such measure.
         init?(_ name: String) {
