@@ -14,7 +14,13 @@ package struct LintFinding: Sendable, Hashable, CustomStringConvertible {
         /// A more severe finding has the greater severity.
         package static func < (left: Severity, right: Severity) -> Bool { left.rank < right.rank }
 
-        private var rank: Int { [Self.note, .warning, .error].firstIndex(of: self) ?? 0 }
+        private var rank: Int {
+            switch self {
+            case .error: 2
+            case .warning: 1
+            case .note: 0
+            }
+        }
     }
 
     /// The stable code of the rule. Docs/policy-check.md lists all codes.

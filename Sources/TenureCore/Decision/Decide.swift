@@ -43,15 +43,20 @@ private struct Evaluator {
         self.evidence = evidence
         self.policy = policy
         self.now = now
-        // Rules I1 and H5: eras are never read in test environments, which neither make nor use promises.
         let isProduction = evidence.environment.isProduction
+        var evaluated = evidence.acquisitions
+        var usesPersona = false
+        if !isProduction, !evidence.isEmpty, let persona = evidence.persona {
+            evaluated = [Acquisition(of: [persona.proof])]
+            usesPersona = true
+        }
+        // Rules I1 and H5: eras are never read in test environments, which neither make nor use promises. A persona is
+        // the exception: its eras are read.
         self.promises = isProduction ? promises : []
-        let persona = isProduction || evidence.isEmpty ? nil : evidence.persona.map { Acquisition(of: [$0.proof]) }
-        let evaluated = persona.map { [$0] } ?? evidence.acquisitions
         eraSources =
-            isProduction || persona != nil
+            isProduction || usesPersona
             ? evaluated.enumerated().map { EraSource($0.element, index: $0.offset, under: policy, at: now) } : []
-        notes = evidence.persona == nil ? [] : [persona == nil ? .personaRefused : .persona]
+        if evidence.persona == nil { notes = [] } else { notes = [usesPersona ? .persona : .personaRefused] }
         context = Reason.Context(evidence, evaluated: evaluated, under: policy)
     }
 

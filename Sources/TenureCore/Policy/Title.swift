@@ -30,8 +30,10 @@ public struct Title: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     ///
     /// - Parameter languages: BCP 47 tags, the preferred one first, such as `Locale.preferredLanguages`.
     public func text(for languages: [String]) -> String? {
-        let match = languages.lazy.compactMap { translation(for: LanguageTag($0)) }.first
-        return (match ?? translations.first)?.text
+        for language in languages {
+            if let translation = translation(for: LanguageTag(language)) { return translation.text }
+        }
+        return translations.first?.text
     }
 
     /// Returns the translation in this language: for the same region if there is such a translation, otherwise without

@@ -174,7 +174,8 @@ package struct PolicyCase: Sendable {
         var otherOrders: [Artifacts] {
             let longest = max(app.count, transactions.count, renewals.count, support.count)
             guard longest > 1 else { return [] }
-            let orders = (0..<longest).flatMap { start in [(start, false), (start, true)] }
+            let orders = (0..<longest).flatMap { [(start: $0, isReversed: false), (start: $0, isReversed: true)] }
+            // The first order is the order of these artifacts.
             return orders.dropFirst().map { start, isReversed in
                 func reordered<Element>(_ elements: [Element]) -> [Element] {
                     guard !elements.isEmpty else { return elements }

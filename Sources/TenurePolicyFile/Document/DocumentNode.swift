@@ -100,10 +100,15 @@ package struct DocumentNode: Sendable {
         var result = mine
         for entry in others {
             let index = result.firstIndex { $0.key == entry.key }
-            let value = index.map { result.remove(at: $0).value.overlaid(with: entry.value) } ?? entry.value
-            guard !entry.value.isNull else { continue }
-            let merged = Entry(key: entry.key, keyPosition: entry.keyPosition, value: value)
-            result.insert(merged, at: index ?? result.endIndex)
+            switch (index, entry.value.isNull) {
+            case (let index?, true): result.remove(at: index)
+            case (let index?, false):
+                result[index] = Entry(
+                    key: entry.key, keyPosition: entry.keyPosition,
+                    value: result[index].value.overlaid(with: entry.value))
+            case (nil, true): break
+            case (nil, false): result.append(entry)
+            }
         }
         return DocumentNode(content: .mapping(result), position: position)
     }

@@ -26,6 +26,16 @@ package struct PolicyEdit: Sendable, Hashable {
     package static func use(_ releases: [ListedRelease], named fileName: String) -> PolicyEdit {
         PolicyEdit(path: [.key(PolicyKey.releases.rawValue)], value: .string(fileName), releases: releases)
     }
+
+    /// Ignores `releases`, because `value` already names the file of the list.
+    package static func == (left: PolicyEdit, right: PolicyEdit) -> Bool {
+        left.path == right.path && left.value == right.value
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(path)
+        hasher.combine(value)
+    }
 }
 
 extension DocumentNode {

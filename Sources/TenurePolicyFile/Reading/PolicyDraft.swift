@@ -102,7 +102,7 @@ package struct PolicyDraft: Sendable {
 }
 
 /// A release of the app, and its position in the policy file or in the CSV file that lists it.
-package struct ListedRelease: Sendable, Hashable {
+package struct ListedRelease: Sendable {
     package let release: Release
     package let position: SourcePosition
 }

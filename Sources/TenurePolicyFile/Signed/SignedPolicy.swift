@@ -61,15 +61,19 @@ package struct SignedPolicy: Sendable, Hashable {
 
     /// Reads a payload with a verified signature.
     private init(payload: [UInt8], text: String) throws {
-        let keys = ["counter", "iat", "policy"]
+        let keys = Claim.allCases.map(\.rawValue)
         let (root, mistakes) = try PolicyFile.document(
             payload, named: "policy.json",
             as: DocumentKind("a signed policy", beginning: "`{\"counter\":1`", keys: keys))
         var reading = Reading(mistakes: mistakes)
         let fields = Fields(Part(root: root), keys: keys, required: keys.map { ($0, "\($0): …") }, &reading)
-        let counter = fields?["counter"].flatMap { $0.integer(&reading, example: "counter: 1", as: Int64.self) }
-        let issuedAt = fields?["iat"].flatMap { $0.integer(&reading, example: "iat: 1433959200", as: Int64.self) }
-        guard reading.mistakes.isEmpty, let counter, let issuedAt, let policy = fields?["policy"] else {
+        let counter = fields?[Claim.counter.rawValue].flatMap {
+            $0.integer(&reading, example: "counter: 1", as: Int64.self)
+        }
+        let issuedAt = fields?[Claim.iat.rawValue].flatMap {
+            $0.integer(&reading, example: "iat: 1433959200", as: Int64.self)
+        }
+        guard reading.mistakes.isEmpty, let counter, let issuedAt, let policy = fields?[Claim.policy.rawValue] else {
             throw reading.error(mainFile: "policy.json")
         }
         guard (1...Self.maximumCounter).contains(counter), (0...Self.maximumCounter).contains(issuedAt) else {
@@ -92,7 +96,8 @@ package struct SignedPolicy: Sendable, Hashable {
     ) throws(SignedPolicyError) {
         let seconds = Int64(max(0, min(issuedAt.timeIntervalSince1970, 1e12)))
         let payload = JSONValue.object([
-            "counter": .integer(counter), "iat": .integer(seconds), "policy": PolicyFile.json(policy),
+            Claim.counter.rawValue: .integer(counter), Claim.iat.rawValue: .integer(seconds),
+            Claim.policy.rawValue: PolicyFile.json(policy),
         ]).bytes
         guard payload.count <= SourceText.maximumSize else { throw .tooLarge(bytes: payload.count) }
         let text: String
@@ -102,6 +107,11 @@ package struct SignedPolicy: Sendable, Hashable {
             throw SignedPolicyError(error)
         }
         self = try .verify(text.utf8, keys: [PinnedKey(key.publicKey)], bundleID: policy.app.bundleID)
+    }
+
+    /// The fields of the payload.
+    private enum Claim: String, CaseIterable {
+        case counter, iat, policy
     }
 }
 

@@ -107,9 +107,12 @@ struct RightsComparison: Sendable {
         }
         return keysInOrder.flatMap { key -> [Loss] in
             // Classes of versions that lose the same on the same dates are reported together.
-            let groups = Dictionary(grouping: cells[key] ?? [:], by: \.value).mapValues { $0.map(\.key).sorted() }
-            return groups.sorted { $0.value.lexicographicallyPrecedes($1.value) }.map { group in
-                let limits = (versions: versions.inWords(group.value), dates: dates.inWords(group.key))
+            let versionsOfDates = Dictionary(grouping: cells[key] ?? [:], by: \.value)
+                .mapValues { $0.map(\.key).sorted() }
+            let groups = versionsOfDates.map { (dates: $0.key, versions: $0.value) }
+                .sorted { $0.versions.lexicographicallyPrecedes($1.versions) }
+            return groups.map { group in
+                let limits = (versions: versions.inWords(group.versions), dates: dates.inWords(group.dates))
                 return Loss(
                     entitlement: key.entitlement, platform: platform, fate: key.fate,
                     customers: customers(on: platform, versions: limits.versions, dates: limits.dates),

@@ -99,9 +99,12 @@ extension LintRule {
                 let different = subject.entitlements.map(\.name).filter { names.contains($0) }
                 guard !different.isEmpty else { continue }
                 let first = platform.releases.first?.release
-                // Whether the first release came out after the era had begun on all platforms with a known date.
+                // Whether the first release came out after the era had begun on all platforms for which its date is
+                // known. False if no date is known.
                 let dates = subject.eras[index].begins.values.compactMap(\.date)
-                let isNew = first.map { first in dates.allSatisfy { $0 <= first.releasedAt.sortingDate } } ?? false
+                let isNew =
+                    first.map { first in !dates.isEmpty && dates.allSatisfy { $0 <= first.releasedAt.sortingDate } }
+                    ?? false
                 let proof =
                     first.map { "the release list has releases for \(platform.name) since \($0.releasedAt.text)" }
                     ?? "another era mentions \(platform.name)"
@@ -117,7 +120,7 @@ extension LintRule {
                 report.add(
                     at: path, as: [platform.name], severity: isNamed && !isLast ? .note : .error,
                     "\(subject.name(index)) doesn't say where it begins on \(platform.name), and \(proof): \(consequence)",
-                    fixes: isNew && !dates.isEmpty
+                    fixes: isNew
                         ? .suggestion(
                             "write `\(platform.name): new`: the first release there came after \(subject.name(index)) had begun",
                             .write(.string("new"), at: path + ["begins", .key(platform.name)])) : nil,

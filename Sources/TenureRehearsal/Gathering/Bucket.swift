@@ -73,8 +73,16 @@ enum GatheringStage: Int, CaseIterable, Comparable, Sendable {
     /// Joined accounts, under the name of the account that represents them.
     case joined
 
-    /// The stage with the names of a kind. The stages have the order of the kinds.
-    init(of kind: CustomerNameKind) { self = GatheringStage(rawValue: Int(kind.rawValue)) ?? .accounts }
+    init(of kind: CustomerNameKind) {
+        self =
+            switch kind {
+            case .content: .contents
+            case .purchase: .purchases
+            case .exported: .exported
+            case .download: .downloads
+            case .appTransaction: .accounts
+            }
+    }
 
     static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }

@@ -9,9 +9,12 @@ extension HTMLReport {
             element("p", "No customer loses anything.")
             return
         }
-        let causes = report.entitlements
-            .flatMap { entitlement in entitlement.tally.sortedLosses.map { (entitlement.name, $0.cause, $0.group) } }
-        for (name, cause, group) in causes.sorted(by: { $0.2.count > $1.2.count }) { write(name, cause, group) }
+        let losses = report.entitlements.flatMap { name, tally in
+            tally.sortedLosses.map { (entitlement: name, cause: $0.cause, group: $0.group) }
+        }
+        for loss in losses.sorted(by: { $0.group.count > $1.group.count }) {
+            write(loss.entitlement, loss.cause, loss.group)
+        }
     }
 
     /// Writes one cause: how many customers lose the entitlement, who they are, and why.

@@ -9,7 +9,7 @@ package struct HTMLReport {
     let report: RehearsalReport
     /// The names of example customers.
     let names: ExampleNames
-    /// The HTML that was written so far.
+    /// The HTML that was written so far. Untrusted text is escaped when it is added, and only then.
     private(set) var text = ""
 
     /// Returns the page in UTF-8.

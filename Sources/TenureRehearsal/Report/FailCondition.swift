@@ -33,7 +33,12 @@ package struct FailCondition: Sendable {
         case reason(Reason.Code)
 
         /// Whether the measure exists only in a comparison with an old policy.
-        var needsComparison: Bool { if case .change = self { true } else { self == .changed } }
+        var needsComparison: Bool {
+            switch self {
+            case .change, .changed: true
+            case .outcome, .contradicting, .rejected, .reason: false
+            }
+        }
 
         /// Reads the name of a measure; nil if there is no such measure.
         init?(_ name: String) {
@@ -88,13 +93,15 @@ package struct FailCondition: Sendable {
     package init(_ text: String, of comparison: Comparison) throws(RehearsalError) {
         func fault(_ why: String) -> RehearsalError { .condition(text, why: why) }
         self.text = text
-        let signs = Self.operators.compactMap { sign in text.range(of: sign.text).map { ($0, sign.holds) } }
-        guard let (sign, holds) = signs.min(by: { $0.0.lowerBound < $1.0.lowerBound }) else {
+        let signs = Self.operators.compactMap { sign in
+            text.range(of: sign.text).map { (range: $0, holds: sign.holds) }
+        }
+        guard let sign = signs.min(by: { $0.range.lowerBound < $1.range.lowerBound }) else {
             throw fault("write a measure, `>`, `>=`, `<` or `<=`, and a number, such as `denied>0.5%`")
         }
-        self.holds = holds
-        var name = text[..<sign.lowerBound].trimmingCharacters(in: .whitespaces)
-        var number = text[sign.upperBound...].trimmingCharacters(in: .whitespaces)
+        holds = sign.holds
+        var name = text[..<sign.range.lowerBound].trimmingCharacters(in: .whitespaces)
+        var number = text[sign.range.upperBound...].trimmingCharacters(in: .whitespaces)
         isPercentage = number.hasSuffix("%")
         if isPercentage { number = number.dropLast().trimmingCharacters(in: .whitespaces) }
         guard let limit = Double(number), limit.isFinite, limit >= 0 else {

@@ -89,7 +89,7 @@ extension Place {
 }
 
 /// A calendar month in UTC. All months before the App Store opened are treated as one, and so are all after 2099.
-struct Month: Sendable, Hashable, Comparable {
+struct Month: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// The number of months since January of the year 0.
     let index: Int32
 
@@ -114,13 +114,16 @@ struct Month: Sendable, Hashable, Comparable {
     static func < (left: Month, right: Month) -> Bool { left.index < right.index }
 }
 
-extension Month: CustomStringConvertible {
+extension Month {
+    /// The month of a date; `unknown` without a date.
     init(of date: Date?) {
-        guard let day = date.map({ CivilDay(of: $0) }) else {
+        guard let date else {
             self = .unknown
             return
         }
-        self = min(max(Month(index: Int32(clamping: day.year * 12 + day.month - 1)), .earlier), .later)
+        let day = CivilDay(of: date)
+        let month = Month(index: Int32(clamping: day.year * 12 + day.month - 1))
+        self = min(max(month, .earlier), .later)
     }
 
     /// The month in JSON and on the terminal, such as `2014-05`.
