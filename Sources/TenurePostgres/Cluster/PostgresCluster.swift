@@ -172,22 +172,27 @@ final class PostgresCluster: Sendable {
             connection.host.dropConnections()
             throw error
         }
-        let server = connection.server
-        let known = server.system.map { KnownPrimary(system: $0, timeline: server.timeline) }
-        let (isNew, beginsWatching, storages) = state.withLock { state in
-            // If the URL names several servers, an old primary may still answer although another server was promoted.
-            let beginsWatching = hosts.count > 1 && !state.isWatched
-            state.isWatched = state.isWatched || beginsWatching
-            state.timeline = max(state.timeline, server.timeline)
+        let isNew = state.withLock { state in
+            state.timeline = max(state.timeline, connection.server.timeline)
             state.hasConnected = true
-            if let known, known.timeline > 0 { state.knownPrimary = known }
             defer { state.primary = connection.host }
-            return (state.primary !== connection.host, beginsWatching, state.storages)
+            return state.primary !== connection.host
         }
-        if let known, known.timeline > 0 { for storage in storages { store(known, in: storage) } }
+        storePrimary(connection.server)
         if isNew { for host in hosts where host !== connection.host { host.dropConnections() } }
-        if beginsWatching { checkOtherServers() }
+        beginWatching()
         return connection
+    }
+
+    /// Stores which server is the primary, in this object and in all storages.
+    private func storePrimary(_ server: PostgresServerState) {
+        guard let system = server.system, server.timeline > 0 else { return }
+        let primary = KnownPrimary(system: system, timeline: server.timeline)
+        let storages = state.withLock { state in
+            state.knownPrimary = primary
+            return state.storages
+        }
+        for storage in storages { store(primary, in: storage) }
     }
 
     /// Combines the failures of all servers. If one of the failures allows a retry, the result also allows a retry.
@@ -208,6 +213,17 @@ final class PostgresCluster: Sendable {
     }
 
     // MARK: Detecting failovers
+
+    /// Starts `checkOtherServers`, if the URL names several servers: an old primary may still answer although another
+    /// server was promoted.
+    private func beginWatching() {
+        guard hosts.count > 1 else { return }
+        let isWatched = state.withLock { state in
+            defer { state.isWatched = true }
+            return state.isWatched
+        }
+        if !isWatched { checkOtherServers() }
+    }
 
     /// Every few seconds, connects to all servers except the primary. If one of them accepts writes and has a higher
     /// timeline, makes it the primary.
