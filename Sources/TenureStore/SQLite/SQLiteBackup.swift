@@ -48,13 +48,7 @@ package struct SQLiteBackup: Sendable {
         // If the database of the log is missing, the log may have the only data that is left.
         guard FileIdentity.exists(path) || log.size == 0 else { throw .log(path: target) }
         do throws(StoreError) {
-            if FileIdentity.exists(path) {
-                do throws(StoreError) {
-                    return try SQLiteFile.mergeLog(path)
-                } catch .damaged {
-                    // SQLite can't use the log then.
-                }
-            }
+            if FileIdentity.exists(path), try mergesLog(path) { return }
             guard let lock = try SQLiteFileLock(path: path) else { throw .busy }
             defer { withExtendedLifetime(lock) {} }
             for suffix in [SQLiteOpenFiles.logSuffix, SQLiteOpenFiles.indexSuffix] { unlink(path + suffix) }
@@ -62,6 +56,17 @@ package struct SQLiteBackup: Sendable {
             throw .targetInUse(path: target)
         } catch {
             throw .store(error)
+        }
+    }
+
+    /// Writes the log into the database at the target, and removes the log. Returns false if that database is damaged,
+    /// because SQLite can't use the log then.
+    private func mergesLog(_ path: String) throws(StoreError) -> Bool {
+        do throws(StoreError) {
+            try SQLiteFile.mergeLog(path)
+            return true
+        } catch .damaged {
+            return false
         }
     }
 }
