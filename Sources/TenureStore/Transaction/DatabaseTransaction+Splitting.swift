@@ -21,11 +21,13 @@ extension DatabaseTransaction {
         let former = try customer(of: member)
         guard former.id != member.id else { return }
         try mergeMember(member.id, into: nil)
-        // If the split is permanent, the members are never merged automatically again.
-        for other in isPermanent ? try group(of: former.id) : [] where other != member.id {
-            try session.execute(
-                "INSERT INTO separations (first, second) VALUES ($1, $2) ON CONFLICT DO NOTHING",
-                [.integer(min(member.id, other)), .integer(max(member.id, other))])
+        if isPermanent {
+            // The members are never merged automatically again.
+            for other in try group(of: former.id) where other != member.id {
+                try session.execute(
+                    "INSERT INTO separations (first, second) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+                    [.integer(min(member.id, other)), .integer(max(member.id, other))])
+            }
         }
         let parts = try restore([former.id, member.id], of: former)
         // The event of each customer names the other customer.
