@@ -94,6 +94,8 @@ extension DatabaseTransaction {
         }
     }
 
+    // MARK: Ended promises
+
     // Promises (rights that are stored so that later policies keep them) that a publication ended, and the check that
     // no update stores them again.
 

@@ -94,6 +94,8 @@ extension DatabaseTransaction {
         return merges.reversed().max { $0.at < $1.at }?.detail ?? [:]
     }
 
+    // MARK: Facts
+
     // Computes the facts of two customers again after they were split.
     //
     // A merged customer has several rows in `customers`, its *members*. One of these rows has the facts of all members
