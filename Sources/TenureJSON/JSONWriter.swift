@@ -286,12 +286,16 @@ package struct JSONWriter: ~Copyable, TextPieces {
 
     /// Writes an object with sorted names.
     package mutating func value(_ texts: [String: String]) {
-        object { json in for (name, text) in texts.sorted(by: { $0.key < $1.key }) { json.field(name, text) } }
+        object { json in
+            for (name, text) in texts.sorted(by: { $0.key < $1.key }) { json.field(name, text) }
+        }
     }
 
     /// Writes an object with sorted names.
     package mutating func field(_ name: String, _ counts: [String: Int]) {
-        object(name) { json in for (name, count) in counts.sorted(by: { $0.key < $1.key }) { json.field(name, count) } }
+        object(name) { json in
+            for (name, count) in counts.sorted(by: { $0.key < $1.key }) { json.field(name, count) }
+        }
     }
 
     @inlinable package mutating func field<Element>(

@@ -48,7 +48,9 @@ package enum StoreError: Error, Sendable, Hashable {
     package var isRetryable: Bool {
         switch self {
         case .busy, .full, .readOnly, .unreachable, .policyChanged: true
-        default: false
+        case .newerDatabase, .olderDatabase, .otherApp, .otherDatabase, .moved, .unavailable, .unusable, .damaged,
+            .failed, .replaced, .notEmpty, .copyDiffers:
+            false
         }
     }
 }

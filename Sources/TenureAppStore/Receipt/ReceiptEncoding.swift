@@ -97,7 +97,11 @@ private func rejectTransactionReceipt(_ bytes: [UInt8]) throws(Rejection) {
 
 extension UInt8 {
     fileprivate var isBase64Character: Bool {
-        // This bit is the only difference between an upper-case letter and its lower-case letter.
-        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20) || "0123456789+/=".utf8.contains(self)
+        switch self {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="):
+            true
+        default: false
+        }
     }
 }

@@ -215,17 +215,21 @@ enum ReceiptValue {
         guard let element = try? reader.primitive(at: range.lowerBound, before: range.upperBound),
             element.end == range.upperBound
         else { return nil }
-        if encoding == .integer || encoding == .boolean {
+        switch encoding {
+        case .raw, .attributes: return .octets
+        case .integer, .boolean:
             guard element.tag == BERTag.integer, let number = reader.unsignedInteger(in: element.contents)
             else { return nil }
             if encoding == .integer { return .number(number) }
             return number <= 1 ? .flag(number == 1) : nil
+        case .utf8String, .ia5String:
+            guard Self.isText(element.tag) else { return nil }
+            return element.contents.isEmpty ? .absent : Self.text(in: reader.bytes, element.contents)
+        case .date:
+            guard Self.isText(element.tag) else { return nil }
+            if element.contents.isEmpty { return .absent }
+            return ReceiptDate.date(in: reader.bytes, element.contents).map { .date($0) }
         }
-        guard Self.isText(element.tag) else { return nil }
-        if element.contents.isEmpty { return .absent }
-        return encoding == .date
-            ? ReceiptDate.date(in: reader.bytes, element.contents).map { .date($0) }
-            : Self.text(in: reader.bytes, element.contents)
     }
 
     /// Whether the tag is UTF8String, IA5String or PrintableString. All three are accepted for any text attribute.

@@ -172,22 +172,27 @@ final class PostgresCluster: Sendable {
             connection.host.dropConnections()
             throw error
         }
-        let server = connection.server
-        let known = server.system.map { KnownPrimary(system: $0, timeline: server.timeline) }
-        let (isNew, beginsWatching, storages) = state.withLock { state in
-            // If the URL names several servers, an old primary may still answer although another server was promoted.
-            let beginsWatching = hosts.count > 1 && !state.isWatched
-            state.isWatched = state.isWatched || beginsWatching
-            state.timeline = max(state.timeline, server.timeline)
+        let isNew = state.withLock { state in
+            state.timeline = max(state.timeline, connection.server.timeline)
             state.hasConnected = true
-            if let known, known.timeline > 0 { state.knownPrimary = known }
             defer { state.primary = connection.host }
-            return (state.primary !== connection.host, beginsWatching, state.storages)
+            return state.primary !== connection.host
         }
-        if let known, known.timeline > 0 { for storage in storages { store(known, in: storage) } }
+        storePrimary(connection.server)
         if isNew { for host in hosts where host !== connection.host { host.dropConnections() } }
-        if beginsWatching { checkOtherServers() }
+        beginWatching()
         return connection
+    }
+
+    /// Stores which server is the primary, in this object and in all storages.
+    private func storePrimary(_ server: PostgresServerState) {
+        guard let system = server.system, server.timeline > 0 else { return }
+        let primary = KnownPrimary(system: system, timeline: server.timeline)
+        let storages = state.withLock { state in
+            state.knownPrimary = primary
+            return state.storages
+        }
+        for storage in storages { store(primary, in: storage) }
     }
 
     /// Combines the failures of all servers. If one of the failures allows a retry, the result also allows a retry.
@@ -208,6 +213,17 @@ final class PostgresCluster: Sendable {
     }
 
     // MARK: Detecting failovers
+
+    /// Starts `checkOtherServers`, if the URL names several servers: an old primary may still answer although another
+    /// server was promoted.
+    private func beginWatching() {
+        guard hosts.count > 1 else { return }
+        let isWatched = state.withLock { state in
+            defer { state.isWatched = true }
+            return state.isWatched
+        }
+        if !isWatched { checkOtherServers() }
+    }
 
     /// Every few seconds, connects to all servers except the primary. If one of them accepts writes and has a higher
     /// timeline, makes it the primary.
@@ -243,69 +259,4 @@ final class PostgresHost: Sendable {
     /// Ends all connections to this server, even those that wait for an answer. Called if the server didn't answer on
     /// one of them, no longer accepts writes, or was replaced by another server.
     func dropConnections() { drops.withLock { $0 += 1 } }
-}
-
-/// Connects to several servers at once, and reads the state of each (`PostgresServerState`).
-final class PostgresProbe: @unchecked Sendable {
-    // `Locked` can't wait until another thread changes the value. `receivedAnswers` and `isOver` are used only while
-    // the condition is locked. A connection is made on one thread, put into `receivedAnswers`, and used only by the
-    // thread that takes it out.
-    private let hosts: [PostgresHost]
-    private let address: PostgresAddress
-    private let role: PostgresConnection.Role
-    private let condition = NSCondition()
-    /// The answers so far. `index` is the position of the host in `hosts`.
-    private var receivedAnswers: [(index: Int, answer: Answer)] = []
-    /// Whether `answers` has stopped waiting. Later answers are dropped.
-    private var isOver = false
-
-    /// The connection to one host, or the failure to connect.
-    typealias Answer = Result<PostgresConnection, PostgresFailure>
-
-    init(of hosts: [PostgresHost], at address: PostgresAddress, for role: PostgresConnection.Role) {
-        self.hosts = hosts
-        self.address = address
-        self.role = role
-    }
-
-    /// Once a server that accepts writes has answered, how many seconds to wait for the other servers: one of them may
-    /// have been promoted later.
-    private static let grace = 1.0
-
-    /// Connects to all hosts. Returns the answers in the order of `hosts`, without the hosts that took too long.
-    func answers() -> [Answer] {
-        // With a single host, this thread connects.
-        guard hosts.count > 1 else { return hosts.map { ask($0) } }
-        for (index, host) in hosts.enumerated() {
-            DispatchQueue(label: "tenure.postgres.probe").async { [self] in recordAnswer(ask(host), of: index) }
-        }
-        // The connect timeout applies twice: to connecting, and to reading the server's state.
-        var deadline = Date().addingTimeInterval(Double(2 * address.connectTimeout) + 1)
-        condition.lock()
-        defer { condition.unlock() }
-        var mayEndEarly = false
-        while receivedAnswers.count < hosts.count {
-            if !mayEndEarly, receivedAnswers.contains(where: { (try? $0.answer.get())?.server.takesWrites == true }) {
-                mayEndEarly = true
-                deadline = min(deadline, Date().addingTimeInterval(Self.grace))
-            }
-            guard condition.wait(until: deadline) else { break }
-        }
-        isOver = true
-        defer { receivedAnswers = [] }
-        return receivedAnswers.sorted { $0.index < $1.index }.map(\.answer)
-    }
-
-    /// Connects to one host. Blocks the thread until the host answers, or until a timeout.
-    private func ask(_ host: PostgresHost) -> Answer {
-        Result { () throws(PostgresFailure) in try PostgresConnection(to: address, at: host, for: role) }
-    }
-
-    private func recordAnswer(_ answer: Answer, of index: Int) {
-        condition.lock()
-        defer { condition.unlock() }
-        guard !isOver else { return }
-        receivedAnswers.append((index, answer))
-        condition.signal()
-    }
 }

@@ -81,8 +81,13 @@ package struct PostgresAddress: Sendable, Hashable {
     /// Whether a string is a valid name of a schema. PostgreSQL reserves names that begin with `pg_`.
     private static func isSchema(_ name: String) -> Bool {
         (1...63).contains(name.utf8.count) && !name.hasPrefix("pg_")
-            && name.unicodeScalars.allSatisfy {
-                $0.isASCII && ($0.properties.isAlphabetic || ("0"..."9").contains($0) || $0 == "_")
+            && name.utf8.allSatisfy {
+                switch $0 {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+                    true
+                default: false
+                }
             }
     }
 

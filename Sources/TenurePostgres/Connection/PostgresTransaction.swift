@@ -17,13 +17,14 @@ extension PostgresConnection {
     /// Runs a part of a transaction that uses a session. Throws the session's failure, even if `body` catches it.
     func inSession<Value>(_ body: (any DatabaseSession) throws(StoreError) -> Value) throws(PostgresFailure) -> Value {
         let session = PostgresSession(self)
+        let value: Value
         do throws(StoreError) {
-            let value = try body(session)
-            if let failure = session.failure { throw failure.error }
-            return value
+            value = try body(session)
         } catch {
             throw session.failure ?? PostgresFailure(error)
         }
+        if let failure = session.failure { throw failure }
+        return value
     }
 
     /// Runs a transaction in the same way. `body` uses the connection itself instead of a session.
@@ -57,8 +58,9 @@ extension PostgresConnection {
         } catch {
             rollBack()
             guard case .readOnly = error.error, case .reconnect = error.remedy else { throw error }
-            let defect = StoreError.defect("a transaction that only reads tried to write")
-            guard transaction.writes else { throw PostgresFailure(defect) }
+            guard transaction.writes else {
+                throw PostgresFailure(.defect("a transaction that only reads tried to write"))
+            }
             // The server was the primary, and is a standby now.
             host.dropConnections()
             throw error

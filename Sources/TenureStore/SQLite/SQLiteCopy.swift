@@ -50,9 +50,12 @@ package struct SQLiteCopy {
         }
         // SQLite flushed the contents. The file's mode, owner and name still need a flush.
         guard fsync(descriptor) == 0 else { throw cannotWrite() }
-        // Unlike `rename`, `link` fails if the target exists.
-        guard (replacing ? rename(partial, target) : link(partial, target)) == 0
-        else { throw errno == EEXIST && !replacing ? .exists(path: target) : cannotWrite() }
+        if replacing {
+            guard rename(partial, target) == 0 else { throw cannotWrite() }
+        } else {
+            // Unlike `rename`, `link` fails if the target exists.
+            guard link(partial, target) == 0 else { throw errno == EEXIST ? .exists(path: target) : cannotWrite() }
+        }
         guard Self.flushFolder(of: target) else { throw .notFlushed(path: target, detail: systemMessage) }
         return contents
     }
@@ -100,7 +103,10 @@ package struct SQLiteCopy {
     /// Returns a path at which no file exists: `path` itself, or else the first of `path-2`, `path-3` and so on.
     static func freeName(_ path: String) -> String {
         var (name, number) = (path, 1)
-        while FileIdentity.exists(name) { (name, number) = ("\(path)-\(number + 1)", number + 1) }
+        while FileIdentity.exists(name) {
+            number += 1
+            name = "\(path)-\(number)"
+        }
         return name
     }
 }

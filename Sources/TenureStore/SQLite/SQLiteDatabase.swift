@@ -39,6 +39,7 @@ package struct SQLiteDatabase: Database {
         let connection = try Self.connectForWriting(file)
         id = try connection.open(opening, under: opening.requirements(for: path))
         requirements = opening.requirements(for: path, opened: id)
+        // The following settings are for writing rows, once the schema is up to date.
         try connection.execute("PRAGMA foreign_keys = ON")
         // The cache's size in kilobytes. A large cache helps, because indexes of random IDs are read and written at
         // random places.

@@ -145,7 +145,10 @@ extension SQLiteDatabase {
         let path = SQLiteFile.resolved(path) + SQLiteRescue.suffix
         guard FileIdentity.exists(path) else { return nil }
         var (name, number) = (path, 2)
-        while FileIdentity.exists("\(path)-\(number)") { (name, number) = ("\(path)-\(number)", number + 1) }
+        while FileIdentity.exists("\(path)-\(number)") {
+            name = "\(path)-\(number)"
+            number += 1
+        }
         return name
     }
 }

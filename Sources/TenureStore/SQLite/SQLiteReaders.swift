@@ -105,9 +105,14 @@ final class SQLiteReaders: Sendable {
     private static func find(_ id: Int64, _ connection: SQLiteConnection) throws(StoreError) -> LookedUpCustomer {
         var result = LookedUpCustomer.notFound
         try connection.run(lookUpStatement, [.integer(id)]) { row throws(StoreError) in
-            guard sqlite3_column_type(row, 5) == SQLITE_NULL else { return result = .awaitsPublication }
-            guard sqlite3_column_type(row, 4) == SQLITE_NULL
-            else { return result = .another(sqlite3_column_int64(row, 4)) }
+            guard sqlite3_column_type(row, 5) == SQLITE_NULL else {
+                result = .awaitsPublication
+                return
+            }
+            guard sqlite3_column_type(row, 4) == SQLITE_NULL else {
+                result = .another(sqlite3_column_int64(row, 4))
+                return
+            }
             guard let code = UInt8(exactly: sqlite3_column_int64(row, 0)), let realm = Realm(code: code)
             else { throw .damaged("customer \(id) has an unknown number in the column `realm`") }
             result = .customer(

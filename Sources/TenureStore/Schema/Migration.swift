@@ -59,7 +59,10 @@ package struct Migration: Sendable {
 extension SQLDialect {
     /// Translates statements from SQLite's dialect to this one: column types and table options.
     fileprivate func rendering(_ text: String) -> String {
-        self == .postgres ? Self.inPostgres.reduce(text) { $0.replacing($1.0, with: $1.1) } : text
+        guard self == .postgres else { return text }
+        var text = text
+        for (sqlite, postgres) in Self.inPostgres { text = text.replacing(sqlite, with: postgres) }
+        return text
     }
 
     /// SQLite's words with the words that replace them in PostgreSQL, which is always strict. A longer text comes

@@ -109,6 +109,8 @@ extension DatabaseTransaction {
         return outcome
     }
 
+    // MARK: Repeated requests
+
     // Remembers requests of the admin API by their `Idempotency-Key`, so that a repeated request changes nothing.
 
     /// How long requests are stored, in seconds: 30 days. Clients don't repeat older requests.

@@ -69,6 +69,8 @@ extension DatabaseTransaction {
         try session.execute("UPDATE customers SET merged_into = $1 WHERE id = $2", [SQLValue(parent), .integer(id)])
     }
 
+    // MARK: Rows
+
     // Reads and writes the rows of `customers`. Each row is a *member*: a merged customer has several.
 
     /// Returns the customer with this row ID, or the one into which it was merged; nil if the customer doesn't exist.

@@ -136,23 +136,28 @@ extension DatabaseTransaction {
     /// Stores the result of an attempt. If the lease ended and another process took the delivery, the result is only
     /// added to the delivery log.
     package func recordAttempt(of delivery: Delivery, _ outcome: Delivery.Outcome) throws(StoreError) {
-        let (status, detail, next, delivered): (SQLValue, SQLValue, SQLValue, SQLValue) =
-            switch outcome {
-            case .delivered(let status): (SQLValue(status), .null, .null, milliseconds)
-            case .failed(let status, let detail, let next): (SQLValue(status), .text(detail), SQLValue(next), .null)
-            }
+        let log: (status: SQLValue, detail: SQLValue)
+        let dates: (next: SQLValue, delivered: SQLValue)
+        switch outcome {
+        case .delivered(let status):
+            log = (SQLValue(status), .null)
+            dates = (.null, milliseconds)
+        case .failed(let status, let detail, let retryAt):
+            log = (SQLValue(status), .text(detail))
+            dates = (SQLValue(retryAt), .null)
+        }
         let insertedRows = try session.execute(
             """
             INSERT INTO delivery_log (delivery, at, status, detail)
             SELECT id, CAST($1 AS BIGINT), CAST($2 AS BIGINT), CAST($3 AS TEXT) FROM deliveries WHERE id = $4
-            """, [milliseconds, status, detail, .integer(delivery.id)])
+            """, [milliseconds, log.status, log.detail, .integer(delivery.id)])
         // If no row was inserted, the delivery was removed in the meantime, with the customer.
         guard insertedRows > 0 else { return }
         try session.execute(
             """
             UPDATE deliveries SET next_at = $1, delivered_at = $2
             WHERE id = $3 AND attempts = $4 AND next_at IS NOT NULL
-            """, [next, delivered, .integer(delivery.id), SQLValue(delivery.attempt)])
+            """, [dates.next, dates.delivered, .integer(delivery.id), SQLValue(delivery.attempt)])
     }
 
     /// Queues messages again, delivered or not, for every endpoint that subscribes to their types now. Returns how many

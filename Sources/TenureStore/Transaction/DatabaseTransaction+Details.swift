@@ -228,6 +228,8 @@ extension DatabaseTransaction {
         return found
     }
 
+    // MARK: Rows and facts
+
     // Reads the rows from which a customer's facts are computed, and the stored facts of many customers.
 
     /// Returns all rows from which the customer's facts can be computed; nil if the customer doesn't exist.

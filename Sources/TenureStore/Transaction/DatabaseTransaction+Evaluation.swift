@@ -75,7 +75,8 @@ extension DatabaseTransaction {
         for table in Self.changedTables {
             last[table] = try session.row("SELECT max(id) FROM \(table)")?.integerIfPresent(0)
         }
-        // Their artifacts don't count: those of updates that aren't finished, and of customers that are being erased.
+        // The members with artifacts that don't count: those of an update that isn't finished, and those of a customer
+        // that is being erased.
         let unfinishedMembers = try session.integers("SELECT DISTINCT customer FROM unfinished_updates")
         return DatabasePosition(last: last, unfinishedMembers: unfinishedMembers)
     }

@@ -126,7 +126,10 @@ extension DatabaseTransaction {
                 .text(token + " "), .text(token + "!"),
             ])
         var found: [Int64: Customer] = [:]
-        for member in members { if let customer = try customer(member) { found[customer.id] = customer } }
+        for member in members {
+            guard let customer = try customer(member) else { continue }
+            found[customer.id] = customer
+        }
         return found.values.sorted { $0.id < $1.id }
     }
 }

@@ -94,6 +94,8 @@ extension DatabaseTransaction {
         }
     }
 
+    // MARK: Ended promises
+
     // Promises (rights that are stored so that later policies keep them) that a publication ended, and the check that
     // no update stores them again.
 
@@ -141,7 +143,7 @@ extension DatabaseTransaction {
         let sent = update.entitlementChange.sentEntitlements
         let changesWebhookReport = sent != nil && sent != former?.sentEntitlements
         guard !update.promises.isEmpty || changesWebhookReport else { return }
-        guard try publication()?.version == version else { throw .policyChanged }
+        guard try publishedVersion() == version else { throw .policyChanged }
         for promise in update.promises where promise.policyVersion != version {
             if try isEnded(promise) { throw .policyChanged }
         }

@@ -8,6 +8,11 @@ extension DatabaseTransaction {
         try publications("ORDER BY id DESC LIMIT 1", []).first
     }
 
+    /// The number of the policy version in effect; nil in a new database.
+    func publishedVersion() throws(StoreError) -> Int64? {
+        try session.row("SELECT policy FROM publications ORDER BY id DESC LIMIT 1")?.integer(0)
+    }
+
     /// The publication with this ID; nil if there is no such publication.
     func publication(_ id: Int64) throws(StoreError) -> StoredPublication? {
         try publications("WHERE id = $1", [.integer(id)]).first

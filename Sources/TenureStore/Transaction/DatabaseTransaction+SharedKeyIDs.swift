@@ -24,25 +24,36 @@ package struct SharedKeyIDs: Sendable, Hashable {
 }
 
 extension DatabaseTransaction {
+    /// The names of the rows that store `SharedKeyIDs` in `progress`, a table of names and values.
+    private enum SharedKeyName: String, CaseIterable {
+        case signingKey = "keys signing"
+        case createdAt = "keys created"
+        case root = "keys root"
+        case secret = "keys secret"
+        case place = "keys place"
+
+        static let all = allCases.map { "'\($0.rawValue)'" }.joined(separator: ", ")
+    }
+
     /// Returns what is stored about the shared keys; nil until a service has stored it.
     package func sharedKeyIDs() throws(StoreError) -> SharedKeyIDs? {
-        var values: [String: String] = [:]
-        for row in try session.rows("SELECT name, value FROM progress WHERE name LIKE 'keys %'") {
-            values[try row.text(0)] = try row.text(1)
+        var values: [SharedKeyName: String] = [:]
+        for row in try session.rows("SELECT name, value FROM progress WHERE name IN (\(SharedKeyName.all))") {
+            if let name = SharedKeyName(rawValue: try row.text(0)) { values[name] = try row.text(1) }
         }
-        guard let signingKey = values["keys signing"], let secret = values["keys secret"] else { return nil }
+        guard let signingKey = values[.signingKey], let secret = values[.secret] else { return nil }
         return SharedKeyIDs(
-            signingKey: signingKey, createdAt: values["keys created"].flatMap { Int64($0) } ?? 0,
-            root: values["keys root"], secret: secret, place: values["keys place"] ?? "")
+            signingKey: signingKey, createdAt: values[.createdAt].flatMap { Int64($0) } ?? 0, root: values[.root],
+            secret: secret, place: values[.place] ?? "")
     }
 
     /// Stores the IDs of the keys and the digest of the secret. Nil removes what is stored, so that the next service
     /// stores its keys.
     package func setSharedKeyIDs(_ keys: SharedKeyIDs?) throws(StoreError) {
-        try setStoredValue(named: "keys signing", to: keys?.signingKey)
-        try setStoredValue(named: "keys created", to: keys.map { "\($0.createdAt)" })
-        try setStoredValue(named: "keys root", to: keys?.root)
-        try setStoredValue(named: "keys secret", to: keys?.secret)
-        try setStoredValue(named: "keys place", to: keys?.place)
+        try setStoredValue(named: SharedKeyName.signingKey.rawValue, to: keys?.signingKey)
+        try setStoredValue(named: SharedKeyName.createdAt.rawValue, to: keys.map { "\($0.createdAt)" })
+        try setStoredValue(named: SharedKeyName.root.rawValue, to: keys?.root)
+        try setStoredValue(named: SharedKeyName.secret.rawValue, to: keys?.secret)
+        try setStoredValue(named: SharedKeyName.place.rawValue, to: keys?.place)
     }
 }

@@ -21,11 +21,13 @@ extension DatabaseTransaction {
         let former = try customer(of: member)
         guard former.id != member.id else { return }
         try mergeMember(member.id, into: nil)
-        // If the split is permanent, the members are never merged automatically again.
-        for other in isPermanent ? try group(of: former.id) : [] where other != member.id {
-            try session.execute(
-                "INSERT INTO separations (first, second) VALUES ($1, $2) ON CONFLICT DO NOTHING",
-                [.integer(min(member.id, other)), .integer(max(member.id, other))])
+        if isPermanent {
+            // The members are never merged automatically again.
+            for other in try group(of: former.id) where other != member.id {
+                try session.execute(
+                    "INSERT INTO separations (first, second) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+                    [.integer(min(member.id, other)), .integer(max(member.id, other))])
+            }
         }
         let parts = try restore([former.id, member.id], of: former)
         // The event of each customer names the other customer.
@@ -86,11 +88,20 @@ extension DatabaseTransaction {
     /// The detail of the last event about a merge of this member into another. It contains the reason, and the user's
     /// ID if the app's server linked both customers to one user. Empty if there is no such event.
     func mergeDetail(of member: CustomerMember, among group: [Int64]) throws(StoreError) -> [String: String] {
-        let all = try group.map { id throws(StoreError) in try events(of: id) }.flatMap { $0 }
-        let merges = all.filter { $0.kind == .merged && $0.detail["customer"] == member.publicID }
-        // Of several events at the same time, the last one counts.
-        return merges.reversed().max { $0.at < $1.at }?.detail ?? [:]
+        var latest: StoredEvent?
+        for other in group {
+            // Of several events at the same time, the last one counts.
+            for event in try events(of: other)
+            where event.kind == .merged && event.detail["customer"] == member.publicID
+                && event.at >= latest?.at ?? .distantPast
+            {
+                latest = event
+            }
+        }
+        return latest?.detail ?? [:]
     }
+
+    // MARK: Facts
 
     // Computes the facts of two customers again after they were split.
     //

@@ -132,6 +132,8 @@ struct FieldReader {
 /// A list of fields that copies of a reader share.
 final class FieldRecorder { var fields: [FieldDescription] = [] }
 
+// MARK: Types of fields
+
 // The types that a field of a payload can have, and how each is read from JSON.
 
 extension String: FieldValue {
