@@ -49,13 +49,17 @@ extension LocalStore {
     func sendKeepingFailure(
         _ kind: RequestKind, _ parameters: JSONObject = JSONObject()
     ) async throws(ConnectionFailure) -> JSONObject {
-        if behavior.isOffline { throw .network(URLError(.notConnectedToInternet)) }
-        return try await connection.send(kind, body(parameters))
+        let (isOffline, body) = state.withLock { ($0.behavior.isOffline, self.body(parameters, of: $0.configuration)) }
+        if isOffline { throw .network(URLError(.notConnectedToInternet)) }
+        return try await connection.send(kind, body)
     }
 
     /// Returns the body of a request: the parameters, and which customer, app and device send the request.
     func body(_ parameters: JSONObject = JSONObject()) -> JSONObject {
-        let configuration = state.withLock { $0.configuration }
+        state.withLock { self.body(parameters, of: $0.configuration) }
+    }
+
+    private func body(_ parameters: JSONObject, of configuration: Configuration) -> JSONObject {
         var body = parameters
         body["customer"] = configuration.customer.map(JSONValue.string)
         body["app"] = configuration.app.map(JSONValue.string)
