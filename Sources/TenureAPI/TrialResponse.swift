@@ -1,5 +1,4 @@
 package import Foundation
-import TenureCore
 import TenureJSON
 
 /// What is left of a customer's trial of an entitlement: the response to `POST /v1/trials/{entitlement}/sessions`.
@@ -49,26 +48,5 @@ extension JSONWriter {
         field(Key.sessionsLeft, ifPresent: trial.sessionsLeft)
         if let ends = trial.ends { field(Key.ends, ends) }
         endObject()
-    }
-}
-
-/// Reads dates from JSON. Tenure's API writes them as in RFC 3339, such as `2026-11-20T12:00:00Z`. The initializers that
-/// the compiler makes for `Decodable` in this module call these functions for dates, too.
-extension KeyedDecodingContainer {
-    /// Reads a date. Throws if the field is missing or has another format.
-    func decode(_ type: Date.Type, forKey key: Key) throws -> Date {
-        let text = try decode(String.self, forKey: key)
-        guard let date = Date(rfc3339: text) else {
-            throw DecodingError.dataCorruptedError(
-                forKey: key, in: self,
-                debugDescription: "`\(text)` isn't an RFC 3339 instant, such as 2026-11-20T12:00:00Z")
-        }
-        return date
-    }
-
-    /// Reads a date; nil if the field is missing or null.
-    func decodeIfPresent(_ type: Date.Type, forKey key: Key) throws -> Date? {
-        guard contains(key), try !decodeNil(forKey: key) else { return nil }
-        return try decode(type, forKey: key)
     }
 }

@@ -43,7 +43,8 @@ package struct WholeFile: Sendable {
         var isRead = true
         let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, filled in
             let count = readBytes(from: descriptor, into: UnsafeMutableRawBufferPointer(buffer))
-            (isRead, filled) = (count != nil, count ?? 0)
+            isRead = count != nil
+            filled = count ?? 0
         }
         guard isRead else { throw FileFailure(operation: "read", path: path) }
         return bytes

@@ -74,7 +74,10 @@ final class Exchange: Sendable {
     func end(_ outcome: Outcome) {
         let (completion, waiter) = state.withLock { state in
             // After the end, there is neither a completion nor a waiter.
-            if state.outcome == nil { (state.outcome, state.body) = (outcome, Data()) }
+            if state.outcome == nil {
+                state.outcome = outcome
+                state.body = Data()
+            }
             defer { (state.completion, state.waiter) = (nil, nil) }
             return (state.completion, state.waiter)
         }

@@ -1,9 +1,5 @@
-import AsyncHTTPClient
 import Foundation
-import NIOCore
-import NIOHTTP1
 package import TenureAppStore
-import TenureJSON
 
 /// One App Store Server Notification: its content at the time of the event, and the outcomes of its delivery. The
 /// notification is signed only when it is sent or listed.
@@ -82,40 +78,4 @@ package enum SendAttemptResult: String, CaseIterable, Sendable, Hashable {
 
     /// Creates the outcome for the receiver's HTTP status.
     package init(status: Int) { self = (200...206).contains(status) ? .success : .unsuccessfulStatus }
-}
-
-/// Posts notifications as the App Store does.
-package enum HTTPNotificationSender {
-    /// A client that doesn't retry refused connections: the App Store sends the notification again in an hour. The
-    /// client lives as long as the process.
-    private static let client: HTTPClient = {
-        var configuration = HTTPClient.Configuration.singletonConfiguration
-        configuration.connectionPool.retryConnectionEstablishment = false
-        // Tests send many notifications to one service at the same time, each on its own connection.
-        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 64
-        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
-    }()
-
-    /// Posts `{"signedPayload": "..."}` as `application/json`, and returns the outcome: a timeout if there is no response
-    /// after ten seconds.
-    package static func send(_ payload: String, _ url: String, _: AppStoreNotification) async -> SendAttemptResult {
-        let body: JSONObject = ["signedPayload": .string(payload)]
-        var request = HTTPClientRequest(url: url)
-        request.method = .POST
-        request.headers.add(name: "Content-Type", value: "application/json")
-        request.body = .bytes(ByteBuffer(bytes: JSONValue.object(body).bytes))
-        do {
-            return SendAttemptResult(status: Int(try await client.execute(request, timeout: .seconds(10)).status.code))
-        } catch let error as HTTPClientError {
-            return switch error {
-            case .readTimeout, .writeTimeout, .connectTimeout, .deadlineExceeded: .timedOut
-            case .remoteConnectionClosed: .prematureClose
-            case .redirectCycleDetected, .redirectLimitReached: .circularRedirect
-            default: .other
-            }
-        } catch {
-            // No process listens at the URL, or the connection broke.
-            return .noResponse
-        }
-    }
 }

@@ -74,7 +74,10 @@ package struct ServerAPI: Sendable {
         let subscriptions = request.state.accounts[account].subscriptions.map { request.state.subscriptions[$0] }
             .filter { $0.app == request.app }
         // In the order of the customer's first subscription in each group.
-        let groups = subscriptions.reduce(into: [String]()) { if !$0.contains($1.group) { $0.append($1.group) } }
+        var groups: [String] = []
+        for subscription in subscriptions where !groups.contains(subscription.group) {
+            groups.append(subscription.group)
+        }
         let data = try groups.compactMap { group -> JSONValue? in
             let requested = subscriptions.filter {
                 $0.group == group && (requestedStatuses.isEmpty || requestedStatuses.contains($0.status))

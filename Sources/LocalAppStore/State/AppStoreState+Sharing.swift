@@ -187,7 +187,8 @@ extension AppStoreState {
 
     /// Revokes the transaction of a share.
     private mutating func revoke(_ share: Int) {
-        change(share) { [now] in $0.revocation = .init(date: now, reason: .other, type: .familyRevoke, percentage: nil)
-        }
+        let revocation = AppStoreTransaction.Revocation(
+            date: now, reason: .other, type: .familyRevoke, percentage: nil)
+        change(share) { $0.revocation = revocation }
     }
 }

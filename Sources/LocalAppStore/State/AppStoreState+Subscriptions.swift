@@ -204,7 +204,8 @@ extension AppStoreState {
         let old = subscriptions[index]
         guard old.state == .active else { throw .wrongState(customer: customer, product: id, must: "be active") }
         guard products[product].isOnSale else { throw .notForSale(product: id) }
-        let offer = try name.map { name throws(AppStoreStateError) in try self.offer(named: name, of: product) }
+        var offer: SubscriptionOffer?
+        if let name { offer = try self.offer(named: name, of: product) }
         let change = planChange(from: old.product, to: product)
         guard change == wanted else { throw .wrongState(customer: customer, product: id, must: "be \(wanted.phrase)") }
         subscriptions[index].autoRenews = true

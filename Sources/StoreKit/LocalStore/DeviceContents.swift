@@ -50,9 +50,10 @@ struct DeviceContents: Sendable {
                 transactions[index].value = copy
             }
         }
-        subscriptions = subscriptions.map { new in
+        for index in subscriptions.indices {
+            let new = subscriptions[index]
             let copy = old.subscriptions.first { $0.transaction.originalID == new.transaction.originalID }
-            return copy.flatMap { $0.state == new.state && $0.contents == new.contents ? $0 : nil } ?? new
+            if let copy, copy.state == new.state, copy.contents == new.contents { subscriptions[index] = copy }
         }
     }
 

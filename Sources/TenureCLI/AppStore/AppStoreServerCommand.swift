@@ -92,7 +92,8 @@ struct AppStoreTestNotificationCommand: AsyncParsableCommand {
             guard let named = ["production": AppStoreEnvironment.production, "sandbox": .sandbox][word] else {
                 throw ValidationError("the environment must be `production` or `sandbox`; found `\(word)`")
             }
-            (environment, arguments) = (named, arguments.dropFirst())
+            environment = named
+            arguments = arguments.dropFirst()
         }
         let settings = try ServiceSettings(
             arguments: Array(arguments), environment: ProcessInfo.processInfo.environment)

@@ -164,7 +164,7 @@ struct PublishingOptions: ParsableArguments {
             "--take-from and --give-to need --rehearsal, and --rehearsal needs at least one of them; pass the numbers and the ID that a rehearsal printed"
         )
         try require(
-            takeFrom ?? 0 >= 0 && giveTo ?? 0 >= 0,
+            (takeFrom ?? 0) >= 0 && (giveTo ?? 0) >= 0,
             "--take-from and --give-to can't be negative; pass a number of customers")
         try require(rehearse || reason != nil, "`--reason` is missing; write why you publish")
     }

@@ -67,6 +67,7 @@ actor InProcessService: EntitlementService {
         let server = AppStoreServer(store: store, key: folder.key, port: 0, rateLimitShare: rateLimitShare)
         return try await server.serve { port in
             let configuration = try await self.configuration(folder, localStorePort: port)
+            await self.setLocalStorePort(port)
             return try await withThrowingTaskGroup(of: Result?.self) { tasks in
                 tasks.addTask {
                     try await self.serveRuns(configuration)
@@ -94,9 +95,8 @@ actor InProcessService: EntitlementService {
         }
     }
 
-    /// Returns the configuration of a service that uses the local App Store on a port, and keeps the port.
+    /// Returns the configuration of a service that uses the local App Store on a port.
     private func configuration(_ folder: ScenarioFolder, localStorePort: Int) throws -> ServiceConfiguration {
-        self.localStorePort = localStorePort
         var configuration = try ServiceSettings(
             arguments: ["--policy", policy, "--port", "0", "--database", folder.path + "/tenure.sqlite"]
                 + folder.settings(localStorePort: localStorePort).flatMap { [$0.option, $0.value] },
@@ -105,6 +105,8 @@ actor InProcessService: EntitlementService {
         change(&configuration)
         return configuration
     }
+
+    private func setLocalStorePort(_ port: Int) { localStorePort = port }
 
     // MARK: Runs of the service
 

@@ -1,6 +1,8 @@
 import ArgumentParser
 import Foundation
 import TenureCore
+import TenureJSON
+import TenurePolicyFile
 
 extension ArgumentHelp {
     /// Returns the help of an option, with a name for its value, such as `file`.
@@ -23,4 +25,24 @@ extension Date {
         }
         self = date
     }
+}
+
+/// Throws a `ValidationError` with the message (wrong usage of the command line) if the condition is false.
+func require(_ condition: Bool, _ message: @autoclosure () -> String) throws {
+    if !condition { throw ValidationError(message()) }
+}
+
+/// Throws if the value of `--counter` isn't in its range.
+func checkCounter(_ counter: Int64?, upTo maximum: Int64 = SignedPolicy.maximumCounter) throws {
+    let number = counter ?? 1
+    try require(
+        (1...maximum).contains(number),
+        "`--counter` must be a whole number between 1 and \(maximum); found \(number)")
+}
+
+/// Throws if the value of `--device-id` isn't a UUID.
+func checkDeviceID(_ text: String?) throws {
+    try require(
+        text.map { UUID(digits: $0) != nil } ?? true,
+        "`\(text ?? "")` isn't a UUID; pass the value of `AppStore.deviceVerificationID`")
 }

@@ -67,8 +67,13 @@ struct WebhookCommand: AsyncParsableCommand {
         /// Prints the state of a message's delivery to one endpoint, and all attempts.
         private func write(_ delivery: StoredDelivery) {
             let end =
-                delivery.deliveredAt.map { "delivered \($0.rfc3339)" }
-                ?? delivery.nextAttempt.map { "next attempt \($0.rfc3339)" } ?? "abandoned"
+                if let date = delivery.deliveredAt {
+                    "delivered \(date.rfc3339)"
+                } else if let date = delivery.nextAttempt {
+                    "next attempt \(date.rfc3339)"
+                } else {
+                    "abandoned"
+                }
             terminal.write("  \(Terminal.escaped(delivery.endpoint)): \(end)")
             for attempt in delivery.attempts {
                 let words = [attempt.status.map { String($0) }, attempt.detail].compactMap(\.self)

@@ -75,9 +75,9 @@ enum CorpusKind: String, CaseIterable, Sendable {
         static func undetermined(_ reason: String) -> Answer { Answer(outcome: .undetermined, reason: reason) }
     }
 
-    /// The expected result; nil for a line without a customer.
+    /// The expected result for the customer, by entitlement; nil for a line without a customer.
     var expectation: (everything: Answers, cloud: Answers)? {
-        func expect(_ everything: Answers, _ cloud: Answers) -> (everything: Answers, cloud: Answers) {
+        func expect(everything: Answers, cloud: Answers) -> (everything: Answers, cloud: Answers) {
             (everything, cloud)
         }
         let honored = Answer.granted("eraHonored")
@@ -90,47 +90,50 @@ enum CorpusKind: String, CaseIterable, Sendable {
         switch self {
         case .earlyBuyer, .macBuyer, .duplicate, .secondDevice, .linkedReceipt, .signedForServer, .quotedLine,
             .blanksAround, .partlyBad:
-            return expect((honored, honored), (outside, noHonors))
-        case .recentBuyer, .macLateBuyer: return expect((honored, honored), (honored, noHonors))
+            return expect(everything: (honored, honored), cloud: (outside, noHonors))
+        case .recentBuyer, .macLateBuyer: return expect(everything: (honored, honored), cloud: (honored, noHonors))
         // In the previous policy, the free era began with build 100, which is too early.
-        case .lateBuyer: return expect((honored, notHonored), (honored, noHonors))
+        case .lateBuyer: return expect(everything: (honored, notHonored), cloud: (honored, noHonors))
         case .newcomer, .macNewcomer, .preorder, .expiredSubscription, .billingRetry, .refundedPurchase, .consumable:
-            return expect((notHonored, notHonored), (notHonored, noHonors))
-        case .newcomerWithEverything, .familyShared: return expect((bought, bought), (notHonored, noHonors))
-        case .subscriber: return expect((bought, bought), (bought, bought))
+            return expect(everything: (notHonored, notHonored), cloud: (notHonored, noHonors))
+        case .newcomerWithEverything, .familyShared:
+            return expect(everything: (bought, bought), cloud: (notHonored, noHonors))
+        case .subscriber: return expect(everything: (bought, bought), cloud: (bought, bought))
         case .gracePeriod:
             let grace = Answer.granted("gracePeriod")
-            return expect((grace, grace), (grace, grace))
+            return expect(everything: (grace, grace), cloud: (grace, grace))
         // The previous policy had no era for the giveaway, so these customers lose `everything`.
-        case .giveaway: return expect((notHonored, honored), (notHonored, noHonors))
-        case .changeover: return expect((doubt, notHonored), (doubt, noHonors))
+        case .giveaway: return expect(everything: (notHonored, honored), cloud: (notHonored, noHonors))
+        case .changeover: return expect(everything: (doubt, notHonored), cloud: (doubt, noHonors))
         // The previous policy had no date for the change, so it couldn't decide about these customers.
         case .noVersion, .malformedVersion:
-            return expect((honored, .undetermined("nothingToCompare")), (outside, noHonors))
+            return expect(everything: (honored, .undetermined("nothingToCompare")), cloud: (outside, noHonors))
         case .noProof:
             let nothing = Answer.undetermined("nothingToCompare")
-            return expect((nothing, nothing), (nothing, noHonors))
+            return expect(everything: (nothing, nothing), cloud: (nothing, noHonors))
         case .noPlatform, .unknownPlatform, .receipt, .oldReceipt, .sameUser:
-            return expect((honored, doubt), (outside, noHonors))
+            return expect(everything: (honored, doubt), cloud: (outside, noHonors))
         // The Apple TV had no App Store at that time, so the platform is ignored.
-        case .televisionBuyer: return expect((honored, doubt), (honored, noHonors))
-        case .versionAfterDate: return expect((honored, notHonored), (outside, noHonors))
+        case .televisionBuyer: return expect(everything: (honored, doubt), cloud: (honored, noHonors))
+        case .versionAfterDate: return expect(everything: (honored, notHonored), cloud: (outside, noHonors))
         // The version decides. The era of the giveaway begins and ends at dates without builds, so no version separates
         // it from the paid eras.
-        case .versionBeforeDate: return expect((doubt, honored), (doubt, noHonors))
+        case .versionBeforeDate: return expect(everything: (doubt, honored), cloud: (doubt, noHonors))
         case .refundedApp:
             let refunded = Answer.denied("appRefunded")
-            return expect((refunded, refunded), (outside, noHonors))
+            return expect(everything: (refunded, refunded), cloud: (outside, noHonors))
         case .boughtAgain:
-            return expect((.granted("boughtAgain"), .undetermined("boughtAgainInDoubt")), (outside, noHonors))
+            return expect(
+                everything: (.granted("boughtAgain"), .undetermined("boughtAgainInDoubt")), cloud: (outside, noHonors))
         case .licenseEnded:
             let ended = Answer.denied("licenseEnded")
-            return expect((ended, ended), (outside, noHonors))
-        case .license: return expect((honored, doubt), (outside, noHonors))
-        case .purchasesOnly: return expect((bought, bought), (.undetermined("noAcquisition"), noHonors))
+            return expect(everything: (ended, ended), cloud: (outside, noHonors))
+        case .license: return expect(everything: (honored, doubt), cloud: (outside, noHonors))
+        case .purchasesOnly:
+            return expect(everything: (bought, bought), cloud: (.undetermined("noAcquisition"), noHonors))
         case .renewalOnly:
             let unknown = Answer.undetermined("noAcquisition")
-            return expect((unknown, unknown), (unknown, noHonors))
+            return expect(everything: (unknown, unknown), cloud: (unknown, noHonors))
         default: return nil
         }
     }

@@ -1,0 +1,165 @@
+package import Foundation
+import TenureAppStore
+package import TenureCore
+import TenureJSON
+
+/// Plays a scenario: performs its operations, and compares the service's decisions with the expected ones.
+package struct ScenarioRun: Sendable {
+    let scenario: Scenario
+    let signer: AppStoreSigner
+    let service: any EntitlementService
+
+    package init(_ scenario: Scenario, signer: AppStoreSigner, service: any EntitlementService) {
+        self.scenario = scenario
+        self.signer = signer
+        self.service = service
+    }
+
+    /// An expectation, and whether the service met it.
+    package struct Outcome: Sendable {
+        package let expectation: Scenario.Expectation
+        /// The time of the local App Store when the service decided.
+        package let date: Date
+        /// How the service's decision differs; nil if it is as expected.
+        package let difference: String?
+    }
+
+    /// Plays the scenario, and returns the outcome of each expectation. Throws a `ScenarioFailure` if an operation
+    /// isn't possible.
+    package func play() async throws -> [Outcome] {
+        try await service.withLocalStore(scenario.header, signer: signer) { store in
+            var outcomes: [Outcome] = []
+            try await scenario.perform(in: store) { event in
+                switch event {
+                case .operation: break
+                case .catchUp: try await service.catchUp(from: store)
+                case .expect(let expectation): outcomes.append(try await check(expectation, store))
+                }
+            }
+            return outcomes
+        }
+    }
+
+    /// Compares the service's decision with an expectation. Throws a `ScenarioFailure` if the artifacts can't be signed
+    /// or the service doesn't answer.
+    private func check(_ expectation: Scenario.Expectation, _ store: LocalAppStore) async throws -> Outcome {
+        let now = await store.state.now
+        let decisions: [String: Decision.Outcome]?
+        do {
+            if expectation.opensApp {
+                let shows = scenario.customers.first { $0.name == expectation.customer }?.shows ?? .appTransaction
+                decisions = try await service.openApp(
+                    try await store.artifacts(of: expectation.customer, showing: shows), at: now)
+            } else {
+                decisions = try await service.outcomes(of: try await store.customer(expectation.customer), at: now)
+            }
+        } catch {
+            throw ScenarioFailure(position: expectation.position, detail: "\(error)")
+        }
+        func outcome(_ difference: String?) -> Outcome {
+            Outcome(expectation: expectation, date: now, difference: difference)
+        }
+        guard let decisions else { return outcome("the service doesn't know `\(expectation.customer)`") }
+        guard let decision = decisions[expectation.entitlement] else {
+            return outcome("there is no entitlement `\(expectation.entitlement)`")
+        }
+        return outcome(
+            decision == expectation.outcome
+                ? nil
+                : "\(expectation.customer), \(expectation.entitlement): expected \(expectation.outcome.rawValue), got \(decision.rawValue)"
+        )
+    }
+}
+
+/// Why a scenario can't be played to its end: an operation isn't possible, artifacts can't be signed, or the service
+/// fails.
+struct ScenarioFailure: Error, Sendable, CustomStringConvertible {
+    /// The file, line and column of the operation or the expectation.
+    let position: String
+    let detail: String
+
+    var description: String { "\(position): \(detail)" }
+}
+
+/// The service that a scenario tests, such as Tenure's own. It gets customers' signed artifacts from their apps and
+/// from the App Store, and decides which entitlements these customers have.
+package protocol EntitlementService: Sendable {
+    /// Runs `body` with a local App Store that begins in the state of `header`. Meanwhile, the service gets the store's
+    /// notifications, and can call the store's App Store Server API.
+    func withLocalStore(
+        _ header: JournalHeader, signer: AppStoreSigner,
+        _ body: @escaping @Sendable (LocalAppStore) async throws -> [ScenarioRun.Outcome]
+    ) async throws -> [ScenarioRun.Outcome]
+
+    /// Opens the customer's app, which sends its artifacts. Returns the service's decisions by entitlement.
+    func openApp(_ device: DeviceArtifacts, at now: Date) async throws -> [String: Decision.Outcome]
+
+    /// Returns the service's decisions by entitlement, without sending artifacts. Nil if the service doesn't know the
+    /// customer.
+    func outcomes(of customer: KnownCustomer, at now: Date) async throws -> [String: Decision.Outcome]?
+
+    /// Makes the service fetch and apply every notification that it may have missed.
+    func catchUp(from store: LocalAppStore) async throws
+}
+
+/// A customer, by the scenario's name and by Apple's ID.
+package struct KnownCustomer: Sendable, Hashable {
+    /// The customer's name in the scenario.
+    let name: String
+    /// The ID of the customer's app transaction; nil if they don't have the app.
+    package let appTransactionID: String?
+}
+
+/// What the app on a customer's device sends to the service.
+package struct DeviceArtifacts: Sendable {
+    /// The customer's name in the scenario.
+    package let customer: String
+    /// The ID of the customer's app transaction; nil if they don't have the app.
+    let appTransactionID: String?
+    /// The device's `AppStore.deviceVerificationID`.
+    package let deviceVerificationID: UUID
+    /// The signed app transaction. Nil if the customer doesn't have the app, or if the app can't send it.
+    package let appTransaction: String?
+    /// The receipt, in DER. Nil under the same conditions.
+    package let receipt: [UInt8]?
+    /// All signed transactions that StoreKit lists. Nil if the app didn't ask StoreKit.
+    package let transactions: [String]?
+    /// The signed renewal info of each subscription.
+    package let renewalInfos: [String]
+
+    /// Whether there is an artifact to send.
+    package var showsAnything: Bool { appTransaction != nil || receipt != nil || transactions?.isEmpty == false }
+}
+
+extension LocalAppStore {
+    /// Returns the customer with this name, with the ID of their app transaction. Without `app`, uses the only app.
+    func customer(_ name: String, app bundleID: String? = nil) throws -> KnownCustomer {
+        let acquisition = state.acquisition(of: try state.accountIndex(name), app: try state.appIndex(bundleID))
+        return KnownCustomer(name: name, appTransactionID: acquisition.map { state.id(of: $0) })
+    }
+
+    /// Returns the artifacts that the customer's first device has now. Without `app`, uses the only app.
+    package func artifacts(
+        of customer: String, showing: Scenario.Showing = .appTransaction, app bundleID: String? = nil
+    ) throws -> DeviceArtifacts {
+        let state = state
+        let index = try state.accountIndex(customer)
+        let app = try state.appIndex(bundleID)
+        let account = state.accounts[index]
+        let device = account.devices[0]
+        let acquisition = state.acquisition(of: index, app: app)
+        let usesStoreKit = showing == .appTransaction || showing == .both
+        let hasReceipt = showing == .receipt || showing == .both
+        return DeviceArtifacts(
+            customer: customer, appTransactionID: acquisition.map { state.id(of: $0) }, deviceVerificationID: device,
+            appTransaction: try usesStoreKit
+                ? acquisition.map { try signer.appTransaction($0, in: state, for: .device(device)) } : nil,
+            receipt: try hasReceipt ? acquisition.map { try signer.receipt(of: $0, in: state, device: device) } : nil,
+            transactions: try usesStoreKit
+                ? account.transactions.map { state.transactions[$0] }.filter { $0.app == app }
+                    .map { try signer.transaction($0, in: state, for: .device(device)) } : nil,
+            renewalInfos: try usesStoreKit
+                ? account.subscriptions.map { state.subscriptions[$0] }.filter { $0.app == app }
+                    .map { try signer.renewalInfo($0, in: state, for: .device(device)) } : [])
+    }
+}

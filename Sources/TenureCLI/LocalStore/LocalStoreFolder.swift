@@ -1,0 +1,125 @@
+import Foundation
+import LocalAppStore
+import TenureMint
+import TenurePolicyFile
+import TenureServer
+
+/// The folder with the files of a local App Store. Missing files are created, and existing files are kept.
+///
+/// One process at a time uses the folder, because two processes would mix their operations in the journal (the file
+/// with all operations, from which the state is read).
+final class LocalStoreFolder: Sendable {
+    let path: String
+    /// The descriptor of the file that this process locks.
+    private let lock: Int32
+
+    /// The folder of the test authority, which signs in place of Apple.
+    var authorityPath: String { path + "/authority" }
+    /// The private key with which servers sign their tokens for the App Store Server API.
+    var keyPath: String { path + "/SubscriptionKey.p8" }
+    /// The file with the local App Store's time, which a service can use as its clock.
+    var clockPath: String { path + "/clock" }
+    private var journalPath: String { path + "/journal.sqlite" }
+
+    /// Throws if the folder can't be created, or another process uses it.
+    init(path: String) throws {
+        self.path = path
+        try makeFolder(path, attributes: [.posixPermissions: 0o700], or: "choose another one with --folder")
+        // The system releases the lock when the process ends, even after a crash.
+        lock = Foundation.open(path + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard lock >= 0 else {
+            throw CommandError(
+                "the folder `\(path)` can't be written; make it writable, or choose another one with --folder")
+        }
+        guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
+            _ = Foundation.close(lock)
+            throw CommandError(
+                "another local App Store runs in `\(path)`; stop it, or choose another folder with --folder")
+        }
+    }
+
+    deinit {
+        // Unlock explicitly. Closing the descriptor doesn't release the lock if this process is just starting another
+        // process, which has a copy of the descriptor for a moment.
+        flock(lock, LOCK_UN)
+        _ = Foundation.close(lock)
+    }
+
+    /// Returns the store with the state in the folder, and the key for its App Store Server API. If the folder has no
+    /// state, the store begins with the state after the scenario's operations.
+    func open(scenario file: String?) async throws -> (store: LocalAppStore, key: ServerAPIKey) {
+        if !FileManager.default.fileExists(atPath: journalPath) {
+            guard let file else {
+                throw CommandError(
+                    "the folder `\(path)` has no local App Store yet; pass the scenario to begin with: --scenario FILE")
+            }
+            try await performScenario(try ScenarioOnDisk(path: file).read())
+        }
+        // `Journal` evaluates `header` only if the file has no journal. `performScenario` writes a journal, so another
+        // program emptied the file.
+        let journal = try Journal(
+            path: journalPath,
+            header: try { throw CommandError("`\(journalPath)` is empty; delete it, and start with --scenario") }())
+        let state = try journal.state()
+        try write("the clock", to: clockPath) { try FileClock.set(clockPath, to: state.now) }
+        let store = LocalAppStore(
+            state, signer: AppStoreSigner(authority: try authority()), journal: journal,
+            clock: { [clockPath] in try? FileClock.set(clockPath, to: $0) }, sender: HTTPNotificationSender.send)
+        let key = try ServerAPIKey(seed: state.seed)
+        try write("the key", to: keyPath) { try SecretFile(path: keyPath).replace(with: Array(key.pem.utf8)) }
+        return (store, key)
+    }
+
+    /// Performs the scenario's operations with a new journal, which is renamed when all operations are done. If the
+    /// process is stopped before, the next start begins again.
+    private func performScenario(_ scenario: Scenario) async throws {
+        let partialPath = journalPath + ".part"
+        for file in [partialPath, partialPath + "-journal"] { try? FileManager.default.removeItem(atPath: file) }
+        let journal = try Journal(path: partialPath, header: scenario.header)
+        let store = LocalAppStore(
+            try journal.state(), signer: AppStoreSigner(authority: try authority()), journal: journal,
+            sender: HTTPNotificationSender.send)
+        try await scenario.perform(in: store)
+        journal.close()
+        try write("the journal", to: journalPath) {
+            try FileManager.default.moveItem(atPath: partialPath, toPath: journalPath)
+        }
+    }
+
+    /// Reads the folder's test authority, or creates it if it is missing.
+    private func authority() throws -> TestAuthority {
+        do {
+            return try TestAuthority(readOrCreatedIn: URL(fileURLWithPath: authorityPath))
+        } catch let error where !(error is MintingError) {
+            throw CommandError(
+                "the test authority can't be written to `\(authorityPath)`; free some space, or make the folder writable"
+            )
+        }
+    }
+
+    /// Runs `work`, which writes a file. Replaces its errors, because Foundation's errors contain neither the file nor
+    /// what to do.
+    ///
+    /// - Parameter what: the file's content, as the beginning of the message.
+    private func write(_ what: String, to file: String, _ work: () throws -> Void) throws {
+        do {
+            try work()
+        } catch {
+            throw CommandError("\(what) can't be written to `\(file)`; free some space, or make the folder writable")
+        }
+    }
+}
+
+/// A scenario file.
+struct ScenarioOnDisk {
+    let path: String
+
+    /// Reads the scenario. Throws `PolicyFileError` with every mistake in the text, or `CommandError` if the file can't
+    /// be read.
+    func read() throws -> Scenario {
+        try ScenarioReader.read(try InputFile(path: path).bytes(limit: 1 << 20), named: path)
+    }
+
+    /// Resolves a path that is relative to the scenario's folder.
+    func resolvedPath(_ relative: String) -> String { PolicyFile.path(of: relative, beside: path) }
+}
