@@ -111,7 +111,7 @@ import Testing
         #expect(result.appTransaction == nil)
     }
 
-    /// Artifacts of Production and of Sandbox, and a verifier that accepts both.
+    /// Returns a verifier that accepts Production and Sandbox, and a minter for each of the two.
     private static func bothEnvironments() throws -> (verifier: AppStoreVerifier, minters: [JWSMinter]) {
         let anchors = Minted.authority.anchors
         let verifier = AppStoreVerifier(
