@@ -222,6 +222,36 @@ import Testing
         #expect(try result.sentence.hasPrefix("Do not ship: 1 customer of build 37 on iOS would lose `printing`"))
     }
 
+    @Test(arguments: [(1, 0, "loses"), (2, 1, "loses"), (0, 1, "gains"), (1, 2, "gains"), (1, 1, "same")])
+    func `a right that ends earlier than under the old policy is a loss, and a right that ends later is a gain`(
+        new: Int, old: Int, change: String
+    ) async throws {
+        let testBed = try await RehearsalTestBed()
+        let ends = [nil, "2016-09-01T00:00:00Z", "2016-03-01T00:00:00Z"]
+        func policy(_ end: String?, _ name: String) throws -> String {
+            let honor = end.map { "{ era: paid, until: \($0) }" } ?? "paid"
+            return try testBed.write(RehearsalTestBed.policy(entitlements: "  cloud: { honors: [\(honor)] }"), to: name)
+        }
+        func answer(until end: String?) -> [String: String] {
+            var answer = ["outcome": "granted", "reason": "eraHonored"]
+            answer["until"] = end
+            return answer
+        }
+        let file = try testBed.evidence([try await testBed.appTransaction("1")])
+        let result = try await testBed.rehearse(
+            policy(ends[new], "new.yaml"), "--against", policy(ends[old], "old.yaml"), "--evidence", file,
+            "--fail-if", "lost>0")
+        #expect(result.status == (change == "loses" ? 2 : 0), "\(result.errors)")
+        #expect(try result.customers("losing") == (change == "loses" ? 1 : 0))
+        #expect(try result.customers("gaining") == (change == "gains" ? 1 : 0))
+        #expect(try result.customers("unchanged") == (change == "same" ? 1 : 0))
+        let cloud = try result.entitlement("cloud")
+        #expect(cloud["granted"] as? Int == 1 && cloud[change] as? Int == 1)
+        let examples = (cloud["examples"] as? [String: Any])?["granted"] as? [[String: Any]]
+        #expect(examples?.first?["before"] as? [String: String] == answer(until: ends[old]))
+        #expect(examples?.first?["now"] as? [String: String] == answer(until: ends[new]))
+    }
+
     @Test func `without an entitlement, lost and changed in --fail-if count the customers of all entitlements`()
         async throws
     {

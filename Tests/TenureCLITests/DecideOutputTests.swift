@@ -83,6 +83,16 @@ import Testing
         #expect(json["environment"] as? String == "Sandbox")
     }
 
+    @Test(arguments: ["ProductionSandbox", "ProductionVPPSandbox", "Sandbox"])
+    func `tenure decide rejects a receipt of the sandbox if only production is accepted`(type: String) async throws {
+        let receipt = try await testBed.mint("receipt", "receipt_type=\(type)")
+        #expect(try await decide(receipt).output.hasPrefix("in Sandbox\n"))
+        let rejecting = try await decide("--json", "--environment", "production", "--entitlement", "badge", receipt)
+        #expect(rejecting.status == 3, "\(rejecting.output)")
+        let rejected = try #require(try rejecting.json()["rejected"] as? [[String: Any]])
+        #expect(rejected.map { $0["code"] as? String } == ["wrongEnvironment"])
+    }
+
     @Test func `tenure decide uses each line of a file of JWS, and names the line of a rejected one`() async throws {
         let bought = try await testBed.mint("transaction", "productId=com.example.calculator.cloud")
         let damaged = try await testBed.mint("transaction", options: ["--defect", "flippedSignatureBit"])

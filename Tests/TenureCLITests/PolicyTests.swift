@@ -53,6 +53,23 @@ import Testing
         #expect(result.output.hasSuffix("1 of 2 cases pass\n"))
     }
 
+    @Test func `tenure policy test runs no case if one of them expects nothing`() async throws {
+        let testBed = try await TestBed()
+        let cases = """
+            now: 2015-07-01
+            cases:
+              - name: an owner
+                app: { originalAppVersion: "37", originalPurchaseDate: 2014-05-01 }
+                expect: { everything: granted }
+              - name: a newcomer
+                app: { originalAppVersion: "130", originalPurchaseDate: 2015-06-20 }
+            """
+        let file = try testBed.folder.write(cases, to: "cases.yaml")
+        let result = try await Command.run("policy", "test", testBed.policy, file)
+        #expect(result.status == 2 && result.output.isEmpty, "\(result.output)")
+        #expect(result.errors.contains(":6:5: `expect` is missing; write `expect: { everything: granted }`"))
+    }
+
     @Test func `the policy cases in Tests/PolicyCases and Examples pass`() async throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../..")
             .standardized.path

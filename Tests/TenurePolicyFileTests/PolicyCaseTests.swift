@@ -87,6 +87,37 @@ import Testing
                 """)
     }
 
+    @Test func `a policy case without a required key is a mistake, because it would check nothing`() throws {
+        let error = #expect(throws: PolicyFileError.self) {
+            _ = try run(
+                """
+                now: 2015-07-01
+                cases:
+                  - name: x
+                    app: {}
+                  - app: {}
+                    expect: { everything: granted }
+                  - name: z
+                    app: {}
+                    transactions: [{ isUpgraded: false }]
+                    promises: [{ until: 2016-01-01 }]
+                    expect: { everything: { reasons: [eraHonored] } }
+                """)
+        }
+        #expect(
+            error?.description == """
+                cases.yaml:3:5: `expect` is missing; write `expect: { everything: granted }`
+                cases.yaml:5:5: `name` is missing; write `name: bought build 37 in 2014`
+                cases.yaml:9:20: `productID` is missing; write `productID: com.example.calculator.everything`
+                cases.yaml:10:16: `entitlement` is missing; write `entitlement: everything`
+                cases.yaml:11:15: `outcome` is missing; write `outcome: granted`
+                """)
+        let empty = #expect(throws: PolicyFileError.self) { _ = try run("now: 2015-07-01") }
+        #expect(
+            empty?.description
+                == "cases.yaml:1:1: `cases` is missing; write `cases: [{ name: …, app: {…}, expect: {…} }]`")
+    }
+
     @Test func `an ambiguous artifact in a policy case is a mistake`() throws {
         let error = #expect(throws: PolicyFileError.self) {
             _ = try run(

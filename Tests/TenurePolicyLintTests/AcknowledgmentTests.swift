@@ -83,6 +83,35 @@ import Testing
         #expect(covered.map(\.isAcknowledged) == [false, true])
     }
 
+    @Test func `findings about two honors of one era have different places, and each needs its own acknowledgment`()
+        throws
+    {
+        func text(_ honors: String) -> String { samplePolicy.replacingOccurrences(of: "[paid]", with: "[\(honors)]") }
+        func places(_ code: String, _ honors: String) throws -> [String] {
+            try findings(text(honors)).filter { $0.code == code }.map(\.place)
+        }
+        let early = "{ era: freemium, boughtBefore: 2016-01-01 }"
+        let late = "{ era: freemium, boughtSince: 2018-01-01 }"
+        let honors = "entitlements/premium/honors"
+        // The number is the position among all honors. An era with only one honor needs no number.
+        #expect(try places("honored-era-free", "\(early), paid") == ["\(honors)/freemium"])
+        let both = ["\(honors)/freemium 1", "\(honors)/freemium 3"]
+        #expect(try places("honored-era-free", "\(early), paid, \(late)") == both)
+        for (index, place) in both.enumerated() {
+            let covered = try findings(acknowledging("honored-era-free", place, in: text("\(early), paid, \(late)")))
+            #expect(covered.filter { $0.code == "honored-era-free" }.map(\.isAcknowledged) == [index == 0, index == 1])
+            #expect(covered.filter(\.isMistake) == [])
+        }
+        // No finding has the place without a number.
+        let unnumbered = acknowledging("honored-era-free", "\(honors)/freemium", in: text("\(early), paid, \(late)"))
+        #expect(try findings(unnumbered).last?.code == "acknowledgment-without-finding")
+        let beforeEra = ["2013", "2014"].map { "{ era: freemium, boughtBefore: \($0)-01-01 }" }
+        #expect(
+            try places("honor-window-outside-era", "paid, \(beforeEra[0]), \(beforeEra[1])") == [
+                "\(honors)/freemium 2/boughtBefore", "\(honors)/freemium 3/boughtBefore",
+            ])
+    }
+
     @Test func `an acknowledgment of a lost right covers only the builds at its place`() throws {
         let old = Self.policy.replacingOccurrences(of: "720h", with: "48h")
         let moved = old.replacingOccurrences(of: "\"120\"", with: "\"100\"")

@@ -127,6 +127,54 @@ import Testing
         await pool.close()
     }
 
+    @Test func `a PostgreSQL connection pool drops a waiting job when its task is canceled, and runs the other jobs`()
+        async throws
+    {
+        let pool = try pool()
+        let end = Signal()
+        await occupy(pool, until: end)
+        let waiting = (0..<3).map { number in
+            Task { try await pool.run { _ throws(PostgresFailure) -> Int in number } }
+        }
+        while pool.usage.waiting < 3 { try await Task.sleep(for: .milliseconds(1)) }
+        waiting[1].cancel()
+        // The only connection is still in use.
+        let error = await #expect(throws: StoreError.self) { try await waiting[1].value }
+        #expect(error == .failed("the task was canceled"))
+        #expect(pool.usage.waiting == 2)
+        end.fire()
+        #expect(try await waiting[0].value == 0)
+        #expect(try await waiting[2].value == 2)
+        await pool.close()
+    }
+
+    @Test func `a PostgreSQL connection pool drops the job of a canceled task at once, and completes a running job`()
+        async throws
+    {
+        let pool = try pool()
+        let (hasBegun, end) = (Signal(), Signal())
+        let running = Task {
+            try await pool.run { _ throws(PostgresFailure) -> Int in
+                hasBegun.fire()
+                end.wait()
+                return 7
+            }
+        }
+        while !hasBegun.hasHappened { try await Task.sleep(for: .milliseconds(1)) }
+        running.cancel()
+        let late = Task {
+            while !Task.isCancelled { await Task.yield() }
+            _ = try await pool.run { _ throws(PostgresFailure) in Issue.record("ran after it was canceled") }
+        }
+        late.cancel()
+        let error = await #expect(throws: StoreError.self) { try await late.value }
+        #expect(error == .failed("the task was canceled"))
+        #expect(pool.usage.waiting == 0)
+        end.fire()
+        #expect(try await running.value == 7)
+        await pool.close()
+    }
+
     @Test func `a closing PostgreSQL connection pool completes its jobs, and accepts no new jobs`() async throws {
         let pool = try pool()
         let (end, completed) = (Signal(), Counter())

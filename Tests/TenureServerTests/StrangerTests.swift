@@ -111,6 +111,55 @@ import Testing
         }
     }
 
+    @Test func `a stranger with a customer's purchase and app account token isn't connected with the customer`()
+        async throws
+    {
+        try await withService { client in
+            func sync(_ account: JSONValue, bought: TimeInterval, token: JSONValue) async throws -> CustomerResponse {
+                let device = UUID()
+                let minter = Calculator.minter(device: device)
+                let appTransaction = try minter.text(
+                    .appTransaction,
+                    [
+                        "appTransactionId": account, "originalApplicationVersion": .string("300"),
+                        "originalPurchaseDate": .instant(Date(timeIntervalSince1970: bought)),
+                    ])
+                let transaction = try minter.text(
+                    .transaction, ["appTransactionId": account, "appAccountToken": token])
+                return try await client.sync(
+                    SyncRequest(appTransaction: appTransaction, transactions: [transaction]), from: device)
+            }
+            let token = JSONValue.string("9b2f0e52-6c0c-4a53-9a0f-5d1f4a0f7b11")
+            // Two accounts share a purchase. Only the second account's artifact of it has a token.
+            let first = try await sync(.string(Self.id), bought: 1_500_000_000, token: .null)
+            let second = try await sync(.string("704000000000000002"), bought: 1_600_000_000, token: token)
+            #expect(first.id != second.id)
+            // Artifacts without an account have the same date, purchase and token.
+            let stranger = try await sync(.null, bought: 1_600_000_000, token: token)
+            #expect(stranger.purchases.count == 1 && stranger.problems.isEmpty)
+            #expect(stranger.id != first.id && stranger.id != second.id)
+        }
+    }
+
+    @Test func `purchases with the same order ID on two devices belong to two customers`() async throws {
+        try await withService { client in
+            var customers: [String] = []
+            for id in ["1001", "1002"] {
+                let device = UUID()
+                let transaction = try Calculator.minter(device: device).text(
+                    .transaction,
+                    [
+                        "appTransactionId": .null, "transactionId": .string(id), "originalTransactionId": .string(id),
+                        "webOrderLineItemId": .string("410000000000777"),
+                    ])
+                let answer = try await client.sync(SyncRequest(transactions: [transaction]), from: device)
+                #expect(answer.purchases.map(\.transactionID) == [id])
+                customers.append(answer.id)
+            }
+            #expect(Set(customers).count == 2)
+        }
+    }
+
     @Test
     func `purchases in an unbound sync are stored for their owner, but don't count as all of the owner's purchases`()
         async throws

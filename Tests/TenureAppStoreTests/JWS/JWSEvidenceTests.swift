@@ -111,6 +111,58 @@ import Testing
         #expect(result.appTransaction == nil)
     }
 
+    /// Returns a verifier that accepts Production and Sandbox, and a minter for each of the two.
+    private static func bothEnvironments() throws -> (verifier: AppStoreVerifier, minters: [JWSMinter]) {
+        let anchors = Minted.authority.anchors
+        let verifier = AppStoreVerifier(
+            app: Minted.app, trust: try TrustConfiguration(anchors: [.production: anchors, .sandbox: anchors]))
+        let minters = [AppStoreEnvironment.production, .sandbox].map {
+            JWSMinter(authority: Minted.authority, app: MintedApp(environment: $0), signedAt: Minted.instant)
+        }
+        return (verifier, minters)
+    }
+
+    @Test func `evidence of one environment leaves out every kind of artifact of another environment`() throws {
+        let (verifier, minters) = try Self.bothEnvironments()
+        for minter in minters {
+            let receipts = ReceiptMinter(authority: minter.authority, app: minter.app, signedAt: Minted.instant)
+            let artifacts: [(VerifiedArtifact, acquisitions: Int, purchases: Int)] = [
+                (.appTransaction(try verifier.verifyAppTransaction(minter.mint(.appTransaction), now: nil)), 1, 0),
+                (.transaction(try verifier.verifyTransaction(minter.mint(.transaction), now: nil)), 0, 1),
+                (.notification(try verifier.verifyNotification(minter.mint(.notification), now: nil)), 0, 1),
+                (.receipt(try verifier.verifyReceipt(receipts.mint(), now: nil)), 1, 1),
+            ]
+            for (artifact, acquisitions, purchases) in artifacts {
+                for environment in [AppStoreEnvironment.production, .sandbox] {
+                    let evidence = try Evidence(in: environment, from: [artifact], purchasesAreComplete: true)
+                    let isOwn = environment == minter.app.environment
+                    #expect(evidence.environment == environment)
+                    #expect(evidence.acquisitions.count == (isOwn ? acquisitions : 0), "\(artifact)")
+                    #expect(evidence.purchases.count == (isOwn ? purchases : 0), "\(artifact)")
+                }
+            }
+        }
+    }
+
+    @Test func `renewal info of another environment doesn't extend a subscription with the same transaction ID`() throws
+    {
+        let (verifier, minters) = try Self.bothEnvironments()
+        let subscription = try minters[0].mint(
+            .transaction,
+            setting: [
+                "type": .string("Auto-Renewable Subscription"), "productId": .string("com.example.calculator.yearly"),
+                "originalTransactionId": .string("410000000000020"), "expiresDate": .integer(1_795_000_000_000),
+            ])
+        let transaction = VerifiedArtifact.transaction(try verifier.verifyTransaction(subscription, now: nil))
+        let ends = try minters.map { minter in
+            let jws = try minter.mint(.renewalInfo, setting: ["gracePeriodExpiresDate": .integer(1_796_000_000_000)])
+            let renewal = VerifiedArtifact.renewalInfo(try verifier.verifyRenewalInfo(jws, now: nil))
+            return try Evidence(in: .production, from: [transaction, renewal], purchasesAreComplete: true)
+                .purchases.map(\.gracePeriodExpiresDate)
+        }
+        #expect(ends == [[Date(timeIntervalSince1970: 1_796_000_000)], [nil]])
+    }
+
     /// `appData` of a notification, with an app transaction.
     private func appData(bundleID: String = "com.example.calculator") throws -> JSONValue {
         let app = try minter.mint(payload: minter.payload(of: .appTransaction).signedForServer)

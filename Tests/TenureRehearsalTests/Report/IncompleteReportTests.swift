@@ -6,9 +6,12 @@ import Testing
 
 /// Reports about a part of the customers, about promises, and about `id`s that many Apple Accounts share.
 struct IncompleteReportTests {
+    /// Returns a report about customers who lose an entitlement.
+    ///
+    /// - Parameter customers: the products that each customer has bought.
     private func report(
         promised: Bool = false, isPartial: Bool = false, problem: RehearsalError? = nil,
-        anonymousIDs: [EvidenceRehearsal.AnonymousID] = [], bought products: [String] = [], showsIDs: Bool = false
+        anonymousIDs: [EvidenceRehearsal.AnonymousID] = [], bought customers: [[String]] = [[]], showsIDs: Bool = false
     ) throws -> RehearsalReport {
         let old = try Population.policy(freeFrom: "120")
         let comparison = Comparison(of: try Population.policy(freeFrom: "100"), against: old, at: Population.now)
@@ -16,17 +19,19 @@ struct IncompleteReportTests {
             entitlement: "everything",
             acquisition: AcquisitionKey(appTransactionID: "1", downloadID: nil, originalPurchaseDate: nil),
             policy: old, until: nil)
-        let purchases = products.map { product in
-            Purchase(
-                transactionID: product, productID: product, type: .nonConsumable, purchaseDate: Population.now,
-                signedDate: Population.now)
-        }
         var tally = Tally(for: comparison)
-        comparison.count(
-            Evidence(
-                environment: .production, app: [Population.appTransaction(version: "110")], transactions: purchases,
-                purchasesAreComplete: true),
-            id: "1", promises: promised ? [promise] : [], in: &tally)
+        for (index, products) in customers.enumerated() {
+            let purchases = products.map { product in
+                Purchase(
+                    transactionID: product, productID: product, type: .nonConsumable, purchaseDate: Population.now,
+                    signedDate: Population.now)
+            }
+            comparison.count(
+                Evidence(
+                    environment: .production, app: [Population.appTransaction(version: "110")], transactions: purchases,
+                    purchasesAreComplete: true),
+                id: "\(index + 1)", promises: promised ? [promise] : [], in: &tally)
+        }
         return RehearsalReport(
             policyName: "new.yaml", oldPolicyName: "old.yaml", comparison: comparison,
             input: .evidence(name: "lines", counts: InputCounts(), badLines: nil, anonymousIDs: anonymousIDs),
@@ -94,9 +99,27 @@ struct IncompleteReportTests {
 
     @Test func `a rehearsal report names five products that no entitlement lists, and counts the others`() throws {
         let products = (1...7).map { "com.example.product\($0)" }
-        let remarks = try report(bought: products).remarks
+        let remarks = try report(bought: [products]).remarks
         #expect(remarks.count { $0.contains("which no entitlement lists") } == 5)
         #expect(remarks.last?.hasPrefix("no entitlement lists 2 more products that customers have bought") == true)
-        #expect(try report(bought: Array(products.prefix(5))).remarks.count == 5)
+        #expect(try report(bought: [Array(products.prefix(5))]).remarks.count == 5)
+    }
+
+    @Test func `a rehearsal report names the products that most customers have bought, then those with the lowest IDs`()
+        throws
+    {
+        // The first customer has bought all eight products, and the last one only two of them.
+        let customers = (1...7).map { first in
+            (first...7).map { "com.example.product\($0)" } + ["com.example.other"]
+        }
+        let named = [("other", 7), ("product7", 7), ("product6", 6), ("product5", 5), ("product4", 4)]
+        let remarks = named.map { name, count in
+            "\(count) customers have bought `com.example.\(name)`, which no entitlement lists"
+        }
+        #expect(
+            try report(bought: customers).remarks
+                == remarks + [
+                    "no entitlement lists 3 more products that customers have bought; the JSON report has them all"
+                ])
     }
 }

@@ -74,6 +74,46 @@ import Testing
         }
     }
 
+    @Test func `a rehearsal reports a right that would end earlier as lost, with its end`() async throws {
+        try await withAdminClient { admin, _ in
+            let owner = try await admin.owner()
+            let end = Date(timeIntervalSince1970: 1_798_761_600)
+            let rehearsal = try await admin.rehearse(
+                try Calculator.policy(honors: [Honor(era: "paid", until: end)]))
+            for (name, number) in [("gaining", 0), ("losing", 1), ("losingWithPromises", 0)] {
+                #expect(rehearsal.number(name) == number, "\(name): \(rehearsal.text)")
+            }
+            let everything = (rehearsal.json["entitlements"] as? [[String: Any]])?.first
+            #expect(everything?["granted"] as? Int == 1 && everything?["loses"] as? Int == 1)
+            let losers = everything?["losers"] as? [[String: Any]] ?? []
+            #expect(losers.map { $0["customer"] as? String } == [owner.id])
+            var answer = ["outcome": "granted", "reason": "eraHonored"]
+            #expect(losers.first?["before"] as? [String: String] == answer)
+            answer["until"] = "2027-01-01T00:00:00Z"
+            #expect(losers.first?["now"] as? [String: String] == answer)
+        }
+    }
+
+    @Test func `a rehearsal lists products without an entitlement by ID, with the number of their customers`()
+        async throws
+    {
+        try await withAdminClient { admin, _ in
+            let minter = Calculator.minter()
+            let ids = ["704000000000000003", "704000000000000004"]
+            for (transaction, id, product) in [("1", ids[0], "zebra"), ("2", ids[1], "zebra"), ("3", ids[1], "ant")] {
+                let bought = try minter.transaction(
+                    transaction, of: id, ["productId": .string("com.example.calculator.\(product)")])
+                _ = try await admin.client.sync(
+                    SyncRequest(appTransaction: try minter.newcomer(id), transactions: [bought]))
+            }
+            let rehearsal = try await admin.rehearse(try .generous())
+            let ant = #"{"customers":1,"id":"com.example.calculator.ant"}"#
+            let zebra = #"{"customers":2,"id":"com.example.calculator.zebra"}"#
+            #expect(
+                rehearsal.text.contains(#""productsWithoutEntitlement":[\#(ant),\#(zebra)]"#), "\(rehearsal.text)")
+        }
+    }
+
     @Test func `a refused publication says how many customers it affects and how to allow that, and is audited`()
         async throws
     {
