@@ -129,6 +129,22 @@ import Testing
                 #expect(try openFiles(testBed) == 0)
             }
         }
+
+        @Test func `a download that finds a folder or a pipe instead of the file leaves nothing open`() async throws {
+            try await withContent { testBed in
+                try testBed.published.publishThree()
+                let link = try await testBed.links("grand-piano", try await testBed.owner()).archive
+                let path = "\(testBed.published.folder)/\(link.dropFirst("/v1/content/".count).prefix(64))"
+                try FileManager.default.removeItem(atPath: path)
+                try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+                #expect(try await testBed.code(of: link) == "notFound")
+                #expect(try openFiles(testBed) == 0)
+                try FileManager.default.removeItem(atPath: path)
+                #expect(mkfifo(path, 0o600) == 0)
+                #expect(try await testBed.code(of: link) == "notFound")
+                #expect(try openFiles(testBed) == 0)
+            }
+        }
     #endif
 
     @Test func `downloads of one app's customer don't limit the downloads of another app's customer`()
