@@ -35,6 +35,17 @@ import Testing
         }
     }
 
+    @Test func `a reload works after an app has created its new database`() async throws {
+        try await withFolder { folder in
+            let configuration = try AppsConfiguration([try await configured("calculator", in: folder)])
+            let apps = RunningApps(configuration, logger: Calculator.logger)
+            #expect(try await apps.start().isEmpty)
+            let reload = try await apps.reload()
+            #expect(reload.reloaded == ["calculator"] && reload.added.isEmpty && reload.removed.isEmpty)
+            await apps.close()
+        }
+    }
+
     @Test func `an app that starts later than the other apps creates its new database then, and can start again`()
         async throws
     {
