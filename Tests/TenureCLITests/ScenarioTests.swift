@@ -197,6 +197,22 @@ func `an invalid or unused port of the local App Store is refused`(_ arguments: 
     #expect(result.errors.contains("Error: `--local-store-port` "))
 }
 
+@Test func `tenure scenario settings writes secrets for their owner only, and keeps the admin key`() async throws {
+    let folder = try Folder()
+    let place = folder.url("scenario").path
+    var keys: [String] = []
+    for _ in 0..<2 {
+        let result = try await Command.run("scenario", "settings", "--folder", place)
+        #expect(result.status == 0, "\(result.errors)")
+        keys.append(try folder.text("scenario/admin-key"))
+        for (path, mode) in [(place, 0o700), (place + "/admin-key", 0o600), (place + "/SubscriptionKey.p8", 0o600)] {
+            let attributes = try FileManager.default.attributesOfItem(atPath: path)
+            #expect(attributes[.posixPermissions] as? Int == mode, "\(path)")
+        }
+    }
+    #expect(keys[0] == keys[1])
+}
+
 /// Plays an example scenario against a separate service, with the local App Store's clock and Server API.
 private func playWithSeparateService(_ name: String) async throws {
     let folder = try Folder()
