@@ -32,7 +32,8 @@ private let wrongPolicy = """
     let (folder, temporary) = (try Folder(), try Folder())
     let story = "\(examples)/string-compared-majors.yaml"
     let policy = try folder.write(wrongPolicy, to: "wrong.yaml")
-    for (arguments, status) in [([story], 0), (["--policy", policy, story], 2)] {
+    let cases: [(arguments: [String], status: Int32)] = [([story], 0), (["--policy", policy, story], 2)]
+    for (arguments, status) in cases {
         let result = try await Command.run(["scenario", "run"] + arguments, environment: ["TMPDIR": temporary.path])
         #expect(result.status == status, "\(result.errors)")
         #expect(try FileManager.default.contentsOfDirectory(atPath: temporary.path) == [])
