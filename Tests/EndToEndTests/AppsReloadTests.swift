@@ -38,8 +38,8 @@ import Testing
         static let calculator = "calculator: { policy: calculator.yaml, database: calculator.sqlite }"
         static let notes = "notes: { policy: notes.yaml, database: notes.sqlite }"
 
-        func start() async throws -> (RunningCommand, SoakClient) {
-            let service = try RunningCommand(["serve", "--config", folder.url("tenure.yaml").path])
+        func start(_ more: String...) async throws -> (RunningCommand, SoakClient) {
+            let service = try RunningCommand(["serve", "--config", folder.url("tenure.yaml").path] + more)
             return (service, SoakClient(port: try #require(try await service.port(), "\(service.errors)")))
         }
 
@@ -167,6 +167,30 @@ import Testing
         #expect(await products("/apps/notes", client) == "404")
         #expect(!FileManager.default.fileExists(atPath: testBed.folder.url("notes.sqlite").path))
         #expect(await service.end(by: SIGTERM) == 0)
+    }
+
+    @Test func `a reload ignores --new-database, with which the service was started`() async throws {
+        let testBed = try await TestBed()
+        try testBed.configure(TestBed.calculator, TestBed.notes)
+        let (first, _) = try await testBed.start()
+        #expect(await first.end(by: SIGTERM) == 0, "\(first.errors)")
+        for name in ["calculator", "notes"] {
+            for suffix in ["", "-wal", "-shm"] {
+                try? FileManager.default.removeItem(at: testBed.folder.url("\(name).sqlite\(suffix)"))
+            }
+        }
+        try testBed.configure("default: calculator", TestBed.calculator)
+        let (service, client) = try await testBed.start("--new-database")
+        // The app's database isn't new anymore.
+        let reloaded = try await testBed.apps("reload", at: client)
+        #expect(reloaded.status == 0 && reloaded.output.hasPrefix("reloaded: calculator\n"), "\(reloaded)")
+        // An app with a signing key isn't added without its database.
+        try testBed.configure("default: calculator", TestBed.calculator, TestBed.notes)
+        let refused = try await testBed.apps("reload", at: client)
+        #expect(refused.status == 1 && refused.errors.contains("there is no database at"), "\(refused)")
+        #expect(!FileManager.default.fileExists(atPath: testBed.folder.url("notes.sqlite").path))
+        #expect(await products(client) == "com.example.calculator.everything")
+        #expect(await service.end(by: SIGTERM) == 0, "\(service.errors)")
     }
 
     @Test func `a reload stops a removed app, and an app with another name can then use the removed app's database`()

@@ -195,6 +195,33 @@ import Testing
 
     private static let isSoak = ProcessInfo.processInfo.environment["TENURE_SOAK"] != nil
 
+    @Test func `the limit of open files leaves room for 128 other files and for a download of every other connection`()
+        async throws
+    {
+        RawConnection.raiseLimit()
+        // The service raises its limit of open files to the maximum that the system allows, here from 256 to 512.
+        let script = #"ulimit -S -n 256 && ulimit -H -n 512 && exec "$0" "$@""#
+        let service = try RunningCommand(
+            [
+                "-c", script, Command.executable.path, "serve", "--policy", policy, "--database",
+                folder.url("tenure.sqlite").path, "--port", "0",
+            ], executable: URL(fileURLWithPath: "/bin/sh"))
+        let port = try #require(try await service.port(), "\(service.errors)")
+        var idle: [RawConnection] = []
+        for _ in 0..<300 {
+            let connection = try RawConnection(port: port)
+            connection.send("GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            let answer = await connection.received(until: "{\"status\":\"ok\"}")
+            #expect(answer?.contains("200 OK") == true)
+            idle.append(connection)
+        }
+        // Two thirds of the remaining 384 files are 256 connections. One of them reads the metric.
+        let closed = try await metric(#"tenure_connections_closed_for_room_total{phase="idle"}"#, port: port)
+        #expect(closed == 300 + 1 - 256)
+        withExtendedLifetime(idle) {}
+        #expect(await service.end(by: SIGTERM) == 0)
+    }
+
     @Test func `slow clients and endless request bodies increase the service's memory only a little`() async throws {
         let count = Self.isSoak ? 10_000 : 500
         RawConnection.raiseLimit()

@@ -25,6 +25,18 @@ import Testing
         #expect(verification["reason"] as? String == "untrustedChain")
     }
 
+    @Test func `tenure inspect verifies an app transaction that the App Store signed for a server`() async throws {
+        let testBed = try await TestBed()
+        let file = try await testBed.mint("app-transaction", "deviceVerification=", "deviceVerificationNonce=")
+        let result = try await Command.run("inspect", "--json", "--trust", testBed.authority, file)
+        #expect(result.status == 0, "\(result.output)\(result.errors)")
+        let json = try result.json()
+        #expect(json["kind"] as? String == "appTransaction")
+        #expect((json["verification"] as? [String: Any])?["status"] as? String == "verified")
+        let payload = try #require(json["payload"] as? [String: Any])
+        #expect(payload["bundleId"] as? String == "com.example.calculator" && payload["deviceVerification"] == nil)
+    }
+
     @Test func `tenure inspect --bundle-id rejects an artifact of another app`() async throws {
         let testBed = try await TestBed()
         let file = try await testBed.mint("app-transaction")

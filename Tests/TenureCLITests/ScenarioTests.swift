@@ -5,26 +5,44 @@ import Testing
 private let examples = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().appendingPathComponent("../../Examples/scenarios").standardizedFileURL.path
 
+/// The boundary of a developer who compares versions as strings: "9" comes after "13".
+private let wrongPolicy = """
+    app: { bundleID: com.example.sketch, appleID: 828838135 }
+    eras:
+      - { name: paid, model: paid }
+      - { name: freemium, model: free, begins: { iOS: { build: "9", at: 2021-02-01T00:00:00Z } }, changeover: none }
+    buildNumbers: increasing
+    entitlements: { pro: { products: [com.example.sketch.pro], honors: [paid] } }
+    """
+
 @Test func `tenure scenario exits with 0 if all decisions are as expected, otherwise with 2`() async throws {
     let folder = try Folder()
     let story = "\(examples)/string-compared-majors.yaml"
     let good = try await Command.run("scenario", "run", story)
     #expect(good.status == 0)
     #expect(good.output == "String-compared majors: 4 checked, as expected\n")
-    // The boundary of a developer who compares versions as strings: "9" comes after "13".
-    let policy = try folder.write(
-        """
-        app: { bundleID: com.example.sketch, appleID: 828838135 }
-        eras:
-          - { name: paid, model: paid }
-          - { name: freemium, model: free, begins: { iOS: { build: "9", at: 2021-02-01T00:00:00Z } }, changeover: none }
-        buildNumbers: increasing
-        entitlements: { pro: { products: [com.example.sketch.pro], honors: [paid] } }
-        """, to: "wrong.yaml")
+    let policy = try folder.write(wrongPolicy, to: "wrong.yaml")
     let bad = try await Command.run("scenario", "run", "--policy", policy, story)
     #expect(bad.status == 2)
     #expect(bad.output.contains("2 differ"))
     #expect(bad.output.contains("Boris, pro: expected granted, got denied"))
+}
+
+@Test func `tenure scenario leaves nothing in the temporary folder, with and without differences`() async throws {
+    let (folder, temporary) = (try Folder(), try Folder())
+    let story = "\(examples)/string-compared-majors.yaml"
+    let policy = try folder.write(wrongPolicy, to: "wrong.yaml")
+    let cases: [(arguments: [String], status: Int32)] = [([story], 0), (["--policy", policy, story], 2)]
+    for (arguments, status) in cases {
+        let result = try await Command.run(["scenario", "run"] + arguments, environment: ["TMPDIR": temporary.path])
+        #expect(result.status == status, "\(result.errors)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: temporary.path) == [])
+    }
+    // The command does use this folder: it fails if it can't write there.
+    let file = try folder.write("", to: "file")
+    let refused = try await Command.run(["scenario", "run", story], environment: ["TMPDIR": file])
+    #expect(refused.status == 1)
+    #expect(refused.errors.hasPrefix("error: the folder `\(file)/tenure-rehearsal-"), "\(refused.errors)")
 }
 
 @Test func `every scenario in Examples has the expected decisions with a service over HTTP`() async throws {
@@ -178,6 +196,22 @@ func `an invalid or unused port of the local App Store is refused`(_ arguments: 
     let result = try await Command.run(["scenario"] + arguments)
     #expect(result.status == 64)
     #expect(result.errors.contains("Error: `--local-store-port` "))
+}
+
+@Test func `tenure scenario settings writes secrets for their owner only, and keeps the admin key`() async throws {
+    let folder = try Folder()
+    let place = folder.url("scenario").path
+    var keys: [String] = []
+    for _ in 0..<2 {
+        let result = try await Command.run("scenario", "settings", "--folder", place)
+        #expect(result.status == 0, "\(result.errors)")
+        keys.append(try folder.text("scenario/admin-key"))
+        for (path, mode) in [(place, 0o700), (place + "/admin-key", 0o600), (place + "/SubscriptionKey.p8", 0o600)] {
+            let attributes = try FileManager.default.attributesOfItem(atPath: path)
+            #expect(attributes[.posixPermissions] as? Int == mode, "\(path)")
+        }
+    }
+    #expect(keys[0] == keys[1])
 }
 
 /// Plays an example scenario against a separate service, with the local App Store's clock and Server API.

@@ -65,6 +65,38 @@ import Testing
         }
     }
 
+    @Test func `facts that are derived again keep what an app transaction from the App Store's server proves`()
+        async throws
+    {
+        let (transaction, period) = (try ServerSigned.transaction("1001"), try ServerSigned.period())
+        let (renewal, appTransaction) = (try ServerSigned.renewal(), try ServerSigned.appTransaction())
+        try await withAppStore { asking in
+            await asking.appStore.put(.production) { contents in
+                contents.histories = [(["1001"], [transaction, period])]
+                contents.statuses = ["1001": ServerSigned.statuses(period, renewal)]
+                contents.appTransactions = ["1001": appTransaction]
+            }
+            let history = try await CustomerHistoryReader(client: asking.connection).history(of: .transaction("1001"))
+            try await withFolder { folder in
+                let store = try Store(SQLiteDatabase(path: folder + "/tenure.sqlite"))
+                let (customer, _) = try await store.update(
+                    history.proven.identities, in: try #require(history.realm), at: Calculator.now, adding: history.size
+                ) { known -> (CustomerUpdate, Void) in
+                    var update = CustomerUpdate(of: known)
+                    history.add(to: &update, of: nil)
+                    return (update, ())
+                }
+                #expect(customer.facts.proofs.map(\.kind) == [.serverAppTransaction])
+                let derivation = try Self.derivation()
+                let rederived = try await store.rebuild(customer.id) { rows throws(StoreError) in
+                    try derivation.facts(of: rows)
+                }
+                #expect(rederived?.customer.facts.proofs == customer.facts.proofs)
+                try await store.close()
+            }
+        }
+    }
+
     // Transactions name the account (`appTransactionId`) only since 2025.
     @Test func `a transaction with an app transaction ID merges the app transaction's and the purchase's customers`()
         async throws

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
 import TenureAPI
@@ -35,6 +36,30 @@ import Testing
                 let token = try #require(after.accessToken?.value)
                 #expect(try await client.customer(token).entitlements == after.entitlements)
             }
+        }
+    }
+
+    @Test func `promises after a rollback refer to the version of the policy, not to the publication`() async throws {
+        try await withAdminClient { admin, _ in
+            func versions(_ customer: CustomerResponse) async throws -> [Int] {
+                let promises = try await admin.get(try customer.path()).json["promises"] as? [[String: Any]] ?? []
+                return promises.compactMap { $0["policy"] as? Int }.sorted()
+            }
+            let published = try await admin.publish(try Calculator.policy(inDoubt: .undetermined))
+            #expect(published.status == .ok && published.number("version") == 2, "\(published.text)")
+            let early = try await admin.owner("704000000000000011")
+            #expect(try await versions(early) == [2])
+            // Version 1 is published for the second time, by the third publication.
+            let back = try await admin.rollBack()
+            #expect(back.number("version") == 1 && back.number("publication") == 3, "\(back.text)")
+            let late = try await admin.owner("704000000000000012")
+            #expect(try await versions(late) == [1])
+            _ = try await admin.owner("704000000000000011")
+            #expect(try await versions(early) == [1, 2])
+            let harsh = try Policy.harsh(acknowledging: try await admin.lostRights(in: try .harsh()))
+            let kept = try await admin.publish(harsh, ["keepPromises": true])
+            #expect(kept.status == .ok && kept.number("publication") == 4, "\(kept.text)")
+            for owner in [early, late] { #expect(try await admin.outcome(of: owner) == ["granted", "promise"]) }
         }
     }
 

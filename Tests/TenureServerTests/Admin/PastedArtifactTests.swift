@@ -71,6 +71,21 @@ import Testing
         }
     }
 
+    @Test func `a pasted app transaction that the App Store signed for a server is verified, and finds its customer`()
+        async throws
+    {
+        let artifact = try ServerSigned.appTransaction()
+        try await withAdminClient { admin, _ in
+            let owner = try await admin.owner()
+            let answer = try await admin.post("/v1/admin/customers/find", ["artifact": artifact])
+            #expect(answer.found == [owner.id])
+            let described = try #require(answer.json["artifact"] as? [String: Any], "\(answer.text)")
+            #expect(described["status"] as? String == "verified" && described["rejection"] == nil, "\(described)")
+            #expect(described["kind"] as? String == "appTransaction")
+            #expect(described["ids"] as? [String] == [Self.account])
+        }
+    }
+
     @Test func `a search by an artifact finds each customer of its IDs, in the order of the IDs`() async throws {
         try await withAdminClient { admin, _ in
             // The user ID of one customer in the app equals the transaction ID of the other customer's artifact.

@@ -92,6 +92,61 @@ import Testing
         }
     }
 
+    #if os(Linux)
+        /// The number of published files that this process has open, without the catalog.
+        private func openFiles(_ testBed: ContentTestBed) throws -> Int {
+            // The last two components of the path are unique, and symbolic links in the other ones don't matter.
+            let folder = testBed.published.folder.split(separator: "/").suffix(2).joined(separator: "/")
+            return try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count { name in
+                let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(name)")
+                guard let target, target.contains("/\(folder)/") else { return false }
+                return ContentDigest(target.split(separator: "/").last ?? "") != nil
+            }
+        }
+
+        @Test func `a download keeps its file open only while it is in progress, whatever its response is`()
+            async throws
+        {
+            try await withContent(.live) { testBed in
+                try publishLarge(testBed)
+                let port = try #require(testBed.port)
+                let links = try await testBed.links("grand-piano", try await testBed.owner())
+                var open = [try begin(links.archive, port: port)]
+                while try await inProgress(testBed) < 1 { try await Task.sleep(for: .milliseconds(20)) }
+                #expect(try openFiles(testBed) == 1)
+                let responses: [TestResponse] = [
+                    try await testBed.get(links.manifest),
+                    try await testBed.get(links.archive, [(.range, "bytes=0-99")]),
+                    try await testBed.get(links.archive, method: .head),
+                    try await testBed.get(links.archive, [(.ifNoneMatch, "*")]),
+                    try await testBed.get(links.archive, [(.ifMatch, "\"other\"")]),
+                    try await testBed.get(links.archive, [(.range, "bytes=99999999-")]),
+                ]
+                #expect(responses.map(\.status.code) == [200, 206, 200, 304, 412, 416])
+                open.removeAll()
+                // The service closes a file shortly after the client has the response.
+                for _ in 0..<500 where try openFiles(testBed) > 0 { try await Task.sleep(for: .milliseconds(20)) }
+                #expect(try openFiles(testBed) == 0)
+            }
+        }
+
+        @Test func `a download that finds a folder or a pipe instead of the file leaves nothing open`() async throws {
+            try await withContent { testBed in
+                try testBed.published.publishThree()
+                let link = try await testBed.links("grand-piano", try await testBed.owner()).archive
+                let path = "\(testBed.published.folder)/\(link.dropFirst("/v1/content/".count).prefix(64))"
+                try FileManager.default.removeItem(atPath: path)
+                try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+                #expect(try await testBed.code(of: link) == "notFound")
+                #expect(try openFiles(testBed) == 0)
+                try FileManager.default.removeItem(atPath: path)
+                #expect(mkfifo(path, 0o600) == 0)
+                #expect(try await testBed.code(of: link) == "notFound")
+                #expect(try openFiles(testBed) == 0)
+            }
+        }
+    #endif
+
     @Test func `downloads of one app's customer don't limit the downloads of another app's customer`()
         async throws
     {
