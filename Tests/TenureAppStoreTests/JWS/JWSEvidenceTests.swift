@@ -113,7 +113,7 @@ import Testing
 
     /// Returns a verifier that accepts Production and Sandbox, and a minter for each of the two.
     private static func bothEnvironments() throws -> (verifier: AppStoreVerifier, minters: [JWSMinter]) {
-        let anchors = Minted.authority.anchors
+        let anchors = try Minted.authority.anchors
         let verifier = AppStoreVerifier(
             app: Minted.app, trust: try TrustConfiguration(anchors: [.production: anchors, .sandbox: anchors]))
         let minters = [AppStoreEnvironment.production, .sandbox].map {
