@@ -134,7 +134,7 @@ package struct ArtifactProblem: Sendable, Hashable, Decodable {
     /// The position of the artifact in the request: `appTransaction`, `receipt`, `transactions[3]`, `renewalInfos[0]`
     /// or `persona`.
     package let artifact: String
-    /// A stable code: a code of `Relation`, or the code with which the verifier of signatures rejected the artifact.
+    /// A stable code: a code of `Relation`, or the code of `Rejection` with which verification failed.
     package let code: String
     /// A message for people, which contains no part of the artifact.
     package let detail: String
