@@ -14,7 +14,8 @@ struct LocalStoreRunCommand: AsyncParsableCommand {
 
             The folder has `journal.sqlite`, the test authority that signs (trust `authority/roots.pem`), \
             `SubscriptionKey.p8`, with which servers sign their tokens, and `clock`. This file has the store's \
-            current time, which a service can follow (`clock` in its configuration). The issuer ID and the key ID are printed.
+            current time, which a service can follow (`clock` in its configuration). The issuer ID and the key ID are \
+            printed.
 
             Exit codes: 0 stopped by a signal, 1 couldn't start or failed, 64 wrong usage.
 
