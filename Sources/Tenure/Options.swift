@@ -46,7 +46,7 @@ extension Tenure {
         /// The timeout of one request to the service, in seconds.
         public var serviceTimeout: Double = 15
         /// How long `restore()` waits, in seconds: for the sign-in, and then for the App Store and the service to
-        /// answer. The sign-in itself has no time limit.
+        /// answer. After this time, the sign-in stays open.
         public var restoreTimeout: Double = 60
         /// The test customer that replaces the real customer in builds from Xcode and TestFlight. Nil to use the real
         /// customer. Copies from the App Store ignore it.

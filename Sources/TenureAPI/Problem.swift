@@ -134,7 +134,7 @@ package struct ArtifactProblem: Sendable, Hashable, Decodable {
     /// The position of the artifact in the request: `appTransaction`, `receipt`, `transactions[3]`, `renewalInfos[0]`
     /// or `persona`.
     package let artifact: String
-    /// A stable code: a code of `Relation`, or the code with which the verifier of signatures rejected the artifact.
+    /// A stable code: a code of `Relation`, or the code of `Rejection` with which verification failed.
     package let code: String
     /// A message for people, which contains no part of the artifact.
     package let detail: String
@@ -148,8 +148,8 @@ package struct ArtifactProblem: Sendable, Hashable, Decodable {
 
     enum CodingKeys: String, CodingKey { case artifact, code, detail }
 
-    /// The codes for an artifact that can't be used together with the other artifacts, and for personas. The verifier
-    /// has the codes for an artifact that can't be verified by itself.
+    /// The codes for an artifact that can't be used together with the other artifacts, and for personas.
+    /// `Rejection` has the codes for an artifact that can't be verified by itself.
     package enum Relation: String, Sendable, Hashable, CaseIterable {
         /// The artifact is from another environment than the app transaction of the sync, or only one of the two was
         /// signed by Apple, and the other by a test authority. Without an app transaction, the artifact is compared

@@ -105,7 +105,7 @@ package struct TransportResponse: Sendable, Hashable {
 package enum TransportFailure: Error, Sendable, Hashable {
     /// The server can't be reached, or the connection was lost.
     case connection(URLError)
-    /// The whole response wasn't received in time.
+    /// The response wasn't received in time: see `TransportRequest.timeout`.
     case timedOut(seconds: Double)
     /// The body of the response has more bytes than the `bodyLimit` of the request.
     case bodyTooLarge(limit: Int)

@@ -51,8 +51,8 @@ package final class URLSessionTransport: Transport {
             group.addTask { await self.outcome(of: Exchange(request)) }
             group.addTask {
                 let nanoseconds = UInt64(min(max(0, request.timeout), Self.longestTimeout) * 1e9)
-                let isOver = (try? await Task.sleep(nanoseconds: nanoseconds)) != nil
-                return .failure(isOver ? .timedOut(seconds: request.timeout) : .canceled)
+                let hasElapsed = (try? await Task.sleep(nanoseconds: nanoseconds)) != nil
+                return .failure(hasElapsed ? .timedOut(seconds: request.timeout) : .canceled)
             }
             defer { group.cancelAll() }
             return await group.next() ?? .failure(.canceled)
@@ -95,14 +95,14 @@ package final class URLSessionTransport: Transport {
     /// Sends a request and blocks the thread until the whole response is received, for callers that can't suspend.
     package func sendBlocking(_ request: TransportRequest) throws(TransportFailure) -> TransportResponse {
         let exchange = Exchange(request)
-        let isOver = DispatchSemaphore(value: 0)
+        let end = DispatchSemaphore(value: 0)
         let outcome = Locked<Exchange.Outcome>(.failure(.timedOut(seconds: request.timeout)))
         exchange.onCompletion { result in
             outcome.withLock { $0 = result }
-            isOver.signal()
+            end.signal()
         }
         start(exchange)
-        if isOver.wait(timeout: .now() + request.timeout) == .timedOut {
+        if end.wait(timeout: .now() + request.timeout) == .timedOut {
             stop(exchange, .timedOut(seconds: request.timeout))
         }
         return try outcome.withLock { $0 }.get()

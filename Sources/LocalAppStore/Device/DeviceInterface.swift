@@ -31,7 +31,6 @@ package struct DeviceInterface: Sendable {
         }
     }
 
-    /// Returns bytes as a JSON string in Base64.
     static func base64(_ bytes: [UInt8]) -> JSONValue { .string(Base64.standard.text(bytes)) }
 
     /// Waits until the store has changed more than `after` times, or until `seconds` have passed, and returns the

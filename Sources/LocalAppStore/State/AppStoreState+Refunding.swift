@@ -63,7 +63,7 @@ extension AppStoreState {
             }
             subscriptions[subscription.index].state = .revoked
             notify(.refund, about: transactions[transaction.index])
-            for member in subscription.sharedWith { revokeShare(subscription: member) }
+            for share in subscription.sharedWith { revokeShare(subscription: share) }
         } else {
             notify(.refund, about: transactions[transaction.index])
             guard sharedPurchases.remove(transaction.index) != nil else { return }
@@ -81,8 +81,8 @@ extension AppStoreState {
         if let subscription = subscription(of: transaction), subscription.currentTransaction == transaction.index,
             subscription.state == .revoked
         {
-            let isOver = (transaction.expiresDate ?? .distantPast) <= now
-            subscriptions[subscription.index].state = isOver ? .expired(.customerCancelled) : .active
+            let hasEnded = (transaction.expiresDate ?? .distantPast) <= now
+            subscriptions[subscription.index].state = hasEnded ? .expired(.customerCancelled) : .active
         }
         notify(.refundReversed, about: transactions[transaction.index])
     }

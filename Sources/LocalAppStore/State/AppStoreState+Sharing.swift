@@ -59,7 +59,7 @@ extension AppStoreState {
 
     /// Ends the family members' shares in a subscription.
     private mutating func stopSharing(_ index: Int) {
-        for member in subscriptions[index].sharedWith { revokeShare(subscription: member) }
+        for share in subscriptions[index].sharedWith { revokeShare(subscription: share) }
         subscriptions[index].sharedWith = []
         subscriptions[index].isShared = false
     }
@@ -137,45 +137,45 @@ extension AppStoreState {
 
     /// Updates the members' subscriptions to match the purchaser's, and sends a notification about each.
     mutating func updateShares(of purchaser: Int, _ type: NotificationType, _ subtype: NotificationSubtype? = nil) {
-        for member in subscriptions[purchaser].sharedWith { updateShare(subscription: member, type, subtype) }
+        for share in subscriptions[purchaser].sharedWith { updateShare(subscription: share, type, subtype) }
     }
 
-    /// Updates a member's subscription to match the purchaser's, and sends a notification about it.
+    /// Updates a member's subscription, a share, to match the purchaser's, and sends a notification about it.
     private mutating func updateShare(
-        subscription member: Int, _ type: NotificationType, _ subtype: NotificationSubtype?
+        subscription share: Int, _ type: NotificationType, _ subtype: NotificationSubtype?
     ) {
-        guard let purchaser = subscriptions[member].sharedFrom, subscriptions[member].state != .revoked else { return }
+        guard let purchaser = subscriptions[share].sharedFrom, subscriptions[share].state != .revoked else { return }
         let shared = subscriptions[purchaser]
         let origin = transactions[shared.currentTransaction]
-        if transactions[subscriptions[member].currentTransaction].sharedFrom != origin.index {
-            let former = transactions[subscriptions[member].currentTransaction]
+        if transactions[subscriptions[share].currentTransaction].sharedFrom != origin.index {
+            let former = transactions[subscriptions[share].currentTransaction]
             let isUpgrade = origin.reason == .purchase && former.revocation == nil && former.expiresDate ?? now > now
-            if isUpgrade { change(subscriptions[member].currentTransaction) { $0.isUpgraded = true } }
+            if isUpgrade { change(subscriptions[share].currentTransaction) { $0.isUpgraded = true } }
             let transaction = addTransaction(
-                shared.product, account: subscriptions[member].account,
-                original: subscriptions[member].originalTransaction, periodStart: origin.purchaseDate,
+                shared.product, account: subscriptions[share].account,
+                original: subscriptions[share].originalTransaction, periodStart: origin.purchaseDate,
                 reason: origin.reason, price: 0, sharedFrom: origin.index, expiresDate: origin.expiresDate)
-            subscriptions[member].currentTransaction = transaction.index
+            subscriptions[share].currentTransaction = transaction.index
         }
-        match(member, to: shared)
-        notify(type, subtype, about: member)
+        match(share, to: shared)
+        notify(type, subtype, about: share)
     }
 
     /// Gives a member's subscription the plan and the state of the purchaser's.
-    private mutating func match(_ member: Int, to shared: Subscription) {
-        subscriptions[member].product = shared.product
-        subscriptions[member].renewsAs = shared.renewsAs
-        subscriptions[member].autoRenews = shared.autoRenews
-        subscriptions[member].state = shared.state
+    private mutating func match(_ share: Int, to shared: Subscription) {
+        subscriptions[share].product = shared.product
+        subscriptions[share].renewsAs = shared.renewsAs
+        subscriptions[share].autoRenews = shared.autoRenews
+        subscriptions[share].state = shared.state
     }
 
     /// Ends a member's share in a subscription.
-    mutating func revokeShare(subscription member: Int) {
-        guard subscriptions[member].isRunning else { return }
-        subscriptions[member].state = .revoked
-        subscriptions[member].autoRenews = false
-        revoke(subscriptions[member].currentTransaction)
-        notify(.revoke, about: member)
+    mutating func revokeShare(subscription share: Int) {
+        guard subscriptions[share].isRunning else { return }
+        subscriptions[share].state = .revoked
+        subscriptions[share].autoRenews = false
+        revoke(subscriptions[share].currentTransaction)
+        notify(.revoke, about: share)
     }
 
     /// Ends a member's share in a purchase that isn't a subscription.

@@ -156,9 +156,9 @@ extension AppStoreState {
         subscriptions[subscription.index].extensions.append(now)
         schedulePeriodEnd(of: subscription.index)
         notify(.renewalExtended, about: subscription.index)
-        for member in subscription.sharedWith {
-            change(subscriptions[member].currentTransaction) { $0.expiresDate = date }
-            notify(.renewalExtended, about: member)
+        for share in subscription.sharedWith {
+            change(subscriptions[share].currentTransaction) { $0.expiresDate = date }
+            notify(.renewalExtended, about: share)
         }
         return date
     }

@@ -13,8 +13,7 @@ extension LocalStore {
         public var purchases = PurchaseAnswer.completes
         /// What the customer does when the system shows a sign-in.
         public var signIn = SignIn.succeeds
-        /// Whether the device has no network. Without network, the device uses its stored copies
-        /// of what the App Store signed.
+        /// Whether the device has no network. Then it uses its stored copies of what the App Store signed.
         public var isOffline = false
         /// `AppStore.canMakePayments`; false also lets every purchase throw `Product.PurchaseError.purchaseNotAllowed`.
         public var canMakePayments = true

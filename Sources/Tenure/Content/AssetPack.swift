@@ -100,8 +100,8 @@ extension Tenure {
         /// Removes the pack's files from the device.
         public func remove() async { await library.remove(name) }
 
-        /// Compares all files with their digests, and removes damaged files. Returns true if no file is missing or was
-        /// removed. Otherwise `download()` fetches the missing files.
+        /// Compares all downloaded files with their digests, and removes damaged files. Returns whether the pack can
+        /// still be opened. If not, `download()` fetches the missing files.
         public func verify() async -> Bool { await library.verify(name) }
 
         /// Lets this download use an expensive network, or a network in Low Data Mode.

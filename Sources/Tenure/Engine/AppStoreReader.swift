@@ -52,18 +52,18 @@ final class AppStoreReader {
             return addAppTransaction(result)
         }
         let purchases = (try? listed?.get())?.compactMap(\.value) ?? []
-        let areAllOfAnother: Bool? =
+        let areOfAnotherAccount: Bool? =
             purchases.isEmpty ? nil : purchases.allSatisfy { ($0.appTransactionID ?? id) != id }
         // If StoreKit lists nothing, although the stored account has purchases that always stay listed, the stored
-        // account is no longer signed in. Then the account of the app transaction is signed in. An empty list isn't a
-        // failed request: a failed request would throw.
+        // account is no longer signed in. Then the account of the app transaction is. If products were requested, the
+        // App Store has responded, so the list is really empty.
         let isEmpty = (try? listed?.get())?.isEmpty ?? false
         let isSignedInAgain =
             isEmpty && !requestedProducts.isEmpty
             && device.stored.account.purchases.contains { $0.type?.staysListed ?? false }
         // If there are no purchases, an app transaction that was old before is still old, unless its account is signed
         // in again.
-        let isOld = areAllOfAnother ?? (device.stored.account.staleAppTransactionID == id && !isSignedInAgain)
+        let isOld = areOfAnotherAccount ?? (device.stored.account.staleAppTransactionID == id && !isSignedInAgain)
         guard isOld else { return addAppTransaction(result) }
         device.stored.account.staleAppTransactionID = id
         device.snapshot.appTransaction = nil

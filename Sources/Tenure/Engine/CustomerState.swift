@@ -100,8 +100,7 @@ final class CustomerState: Sendable {
     /// The customer now.
     var customer: Tenure.Customer { withCurrentState { state, _ in state.customer } }
 
-    /// Calls `body` with the state, in which the time of the clock is observed, and with this time in seconds since the
-    /// reference date.
+    /// Observes the clock, and calls `body` with the state and the clock's time in seconds since the reference date.
     private func withCurrentState<Result: Sendable>(_ body: (inout State, _ clock: Double) -> Result) -> Result {
         let clock = clock().timeIntervalSinceReferenceDate
         return state.withLock { state in

@@ -43,8 +43,9 @@ final class ServiceSync {
         guard let claims = device.facts.claims, !device.stored.account.serviceAnswers.isEmpty else {
             return age >= Self.hour
         }
-        // If a right has ended since the last response, it may have been renewed. The service's clock may be behind by
-        // no more than the tolerance: a device with a wrong clock doesn't ask in every search.
+        // If a right has ended since the last response, it may have been renewed. Use the service's time of the
+        // response, but at most the tolerance before the device's time. Otherwise a device with a fast clock would ask
+        // in every search.
         let answers = device.stored.account.serviceAnswers
         let decided = max(min(asked, claims.issuedAt), asked.addingTimeInterval(-DeviceTime.tolerance))
         let hasEnded = answers.values.contains { answer in

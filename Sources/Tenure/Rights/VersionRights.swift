@@ -39,8 +39,8 @@ extension Tenure {
         ///     marketing versions (CFBundleShortVersionString). They are compared by number: `1.0` equals `1`, and
         ///     `1.10` doesn't equal `1.1`.
         ///   - purchasedBefore: the date before which the customer must have got the app.
-        ///   - platform: the platform on which the customer first got the app; nil for any. An app
-        ///     with universal purchase (iOS and macOS) has two kinds of versions. Register each kind separately.
+        ///   - platform: the platform on which the customer first got the app; nil for any. An app with universal
+        ///     purchase (iOS and macOS) has two kinds of versions. Register each kind separately.
         /// - Throws: `InvalidVersionList` if a version is malformed, or if both `versions` and `purchasedBefore` are
         ///   nil.
         public mutating func register(

@@ -98,7 +98,7 @@ package struct Account: Sendable, Hashable {
     }
 
     /// Discards the service's response after its signing key was revoked. An attacker may have written the response, so
-    /// the service may not have the purchases that it confirmed.
+    /// the service may not have the purchases that the response confirmed.
     mutating func discardDistrustedAnswers() {
         discardServiceAnswers()
         refusedTransactions = []

@@ -134,36 +134,36 @@ extension Tenure.ProductTerms {
     ///
     /// - Parameter recurring: pass false to describe only one payment, `$24.99 for 1 year`, without later payments.
     public func text(in locale: Locale = .autoupdatingCurrent, recurring: Bool = true) -> String {
-        let speech = Speech(locale)
-        let price = speech.price(of: self, recurring: recurring)
-        guard let offer = speech.offer(of: self) else { return price }
-        return fill(speech.words.then, ["offer": offer, "price": price])
+        let writer = TermsWriter(locale)
+        let price = writer.price(of: self, recurring: recurring)
+        guard let offer = writer.offer(of: self) else { return price }
+        return fill(writer.words.then, ["offer": offer, "price": price])
     }
 
     /// Returns the price without the introductory offer, such as `$24.99 per year`.
     public func priceText(in locale: Locale = .autoupdatingCurrent, recurring: Bool = true) -> String {
-        Speech(locale).price(of: self, recurring: recurring)
+        TermsWriter(locale).price(of: self, recurring: recurring)
     }
 
     /// Returns the introductory offer, such as `3 days free`. Nil if there is no offer.
-    public func offerText(in locale: Locale = .autoupdatingCurrent) -> String? { Speech(locale).offer(of: self) }
+    public func offerText(in locale: Locale = .autoupdatingCurrent) -> String? { TermsWriter(locale).offer(of: self) }
 
     /// Returns how long one payment lasts, such as `1 year`. Nil for products without an end.
     public func lengthText(in locale: Locale = .autoupdatingCurrent) -> String? {
-        let speech = Speech(locale)
-        return period.map { speech.length($0, speech.words.length) }
+        let writer = TermsWriter(locale)
+        return period.map { writer.length($0, writer.words.length) }
     }
 
     /// Returns the price per month, such as `$2.08 per month`, to compare products of different lengths. Nil if
     /// `pricePerMonth` is nil.
     public func pricePerMonthText(in locale: Locale = .autoupdatingCurrent) -> String? {
-        let speech = Speech(locale)
-        return pricePerMonth.map { fill(speech.words.per[.month], ["price": speech.money($0, of: self)]) }
+        let writer = TermsWriter(locale)
+        return pricePerMonth.map { fill(writer.words.per[.month], ["price": writer.money($0, of: self)]) }
     }
 }
 
 /// Combines the words of one language with prices and numbers that Foundation formats.
-private struct Speech {
+private struct TermsWriter {
     let locale: Locale
     let words: Wording
 

@@ -111,8 +111,8 @@ struct DatabaseRebuildCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rebuild", abstract: "Compute the facts about every customer again, from the stored artifacts.",
         discussion: """
-            Verifies each artifact again, as on the day it was received: pass the --trust of `tenure serve`. If an \
-            artifact isn't valid, the command prints its customer and doesn't change them. The command never changes \
+            Verifies each artifact again, as on the day it was received: pass the --trust of `tenure serve`. For a \
+            customer with an invalid artifact, the command prints a finding and changes nothing. It never changes \
             artifacts. If the database has no errors, nothing changes. The service may run meanwhile.
 
             Exit codes: 0 done, 1 a customer couldn't be rebuilt or the database can't be read, 64 wrong usage.

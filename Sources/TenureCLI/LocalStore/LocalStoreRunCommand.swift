@@ -13,8 +13,9 @@ struct LocalStoreRunCommand: AsyncParsableCommand {
             The folder keeps the state. If the folder has a state, the store continues from it, and ignores --scenario.
 
             The folder has `journal.sqlite`, the test authority that signs (trust `authority/roots.pem`), \
-            `SubscriptionKey.p8`, with which servers sign their tokens, and `clock`, the local time, which a service \
-            can follow (`clock` in its configuration). The issuer ID and the key ID are printed.
+            `SubscriptionKey.p8`, with which servers sign their tokens, and `clock`. This file has the store's \
+            current time, which a service can follow (`clock` in its configuration). The issuer ID and the key ID are \
+            printed.
 
             Exit codes: 0 stopped by a signal, 1 couldn't start or failed, 64 wrong usage.
 

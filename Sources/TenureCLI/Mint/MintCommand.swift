@@ -75,7 +75,7 @@ struct MintOptions: ParsableArguments {
     @Option(help: "The environment in the artifact: production, sandbox or xcode.")
     var environment: TrustOptions.EnvironmentName?
 
-    @Option(help: .value("uuid", "The device that it is signed for (`AppStore.deviceVerificationID`)."))
+    @Option(help: .value("uuid", "The device that the artifact is signed for (`AppStore.deviceVerificationID`)."))
     var deviceID: String?
 
     @Option(help: .value("name", "Give the artifact one defect. An unknown name prints the list of valid ones."))

@@ -165,6 +165,5 @@ struct ServiceUnderTest: Sendable {
 }
 
 extension CustomerResponse {
-    /// The outcomes by entitlement.
     var outcomes: [String: Decision.Outcome] { entitlements.mapValues(\.outcome) }
 }

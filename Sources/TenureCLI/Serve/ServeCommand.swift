@@ -101,7 +101,7 @@ struct ServeCommand: AsyncParsableCommand {
                 let settings = try rereading()
                 return (
                     configuration: settings.apps.map { addingStoreOpeners(to: $0, logger: logger) },
-                    mistakes: settings.mistakes + settings.mistakeOfReload, warnings: settings.warnings
+                    mistakes: settings.mistakes + settings.reloadMistakes, warnings: settings.warnings
                 )
             } catch {
                 return (configuration: nil, mistakes: [describe(error)], warnings: [])
@@ -178,9 +178,9 @@ struct ServeCommand: AsyncParsableCommand {
 }
 
 extension ServiceSettings {
-    /// The mistake of a reload that removes `apps`: a running service with several apps can't become a service with a
+    /// The mistake of a reload that removes `apps`, or none: a running service with several apps can't become a service with a
     /// single app.
-    fileprivate var mistakeOfReload: [String] {
+    fileprivate var reloadMistakes: [String] {
         apps == nil && mistakes.isEmpty ? ["`apps` was removed; restore it, or restart the service"] : []
     }
 

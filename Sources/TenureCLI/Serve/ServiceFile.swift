@@ -150,7 +150,6 @@ struct ServiceFile {
 extension ServiceFile {
     private static let webhookKeys = ["name", "url", "secretFile", "events", "eachCustomer", "allowPrivate"]
 
-    /// Reads `webhooks`.
     private func readWebhooks(_ node: Node, into values: inout SettingValues) {
         guard let sequence = node.sequence else {
             return values.addMistake("\(position(node)): `webhooks` isn't a list; write `- name: …` below it")

@@ -204,7 +204,6 @@ extension ReceiptDraft {
         change(&purchases[0])
     }
 
-    /// Changes the bundle ID.
     fileprivate mutating func changeBundleID(_ change: (String) -> String) {
         guard case .text(let text) = self[.bundleID] else { return }
         self[.bundleID] = .text(change(text))

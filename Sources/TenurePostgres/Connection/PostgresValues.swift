@@ -167,11 +167,11 @@ struct PostgresParameters {
         }
     }
 
-    /// PostgreSQL's limit for one value.
-    private static let maximumValue = 0x3fff_ffff
+    /// The maximum size of all values together, in bytes: PostgreSQL accepts no larger message.
+    private static let maximumSize = 0x3fff_ffff
 
     private mutating func append(_ type: Oid, _ value: some Collection<UInt8>) throws(PostgresFailure) {
-        guard value.count < Self.maximumValue - bytes.count
+        guard value.count < Self.maximumSize - bytes.count
         else { throw PostgresFailure(.failed("a value has \(value.count) bytes; PostgreSQL's limit is 1 GB")) }
         append(type, value.count) { $0.append(contentsOf: value) }
     }

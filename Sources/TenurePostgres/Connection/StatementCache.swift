@@ -1,6 +1,6 @@
 import CLibPQ
 
-/// The statements that were prepared on one connection, by their text and the types of their parameters.
+/// The statements that were prepared on one connection, by key (schema and text) and types of the parameters.
 ///
 /// The number of statements is limited, because the server keeps the plan of each statement in memory.
 struct StatementCache {
@@ -12,7 +12,7 @@ struct StatementCache {
         fileprivate var lastUse: Int
     }
 
-    /// The statements by schema and text, one for each list of parameter types.
+    /// The statements by key, one for each list of parameter types.
     private var statements: [String: [Statement]] = [:]
     /// The number of statements.
     private var count = 0
@@ -25,15 +25,15 @@ struct StatementCache {
 
     /// The name of the statement for parameters of these types; nil if it isn't prepared yet. The type 0 (NULL) fits
     /// every type.
-    mutating func name(for sql: String, types: [Oid]) -> String? {
+    mutating func name(for key: String, types: [Oid]) -> String? {
         guard
-            let index = statements[sql]?.firstIndex(where: { statement in
+            let index = statements[key]?.firstIndex(where: { statement in
                 statement.types.count == types.count && zip(statement.types, types).allSatisfy { $1 == 0 || $0 == $1 }
             })
         else { return nil }
         uses += 1
-        statements[sql]?[index].lastUse = uses
-        return statements[sql]?[index].name
+        statements[key]?[index].lastUse = uses
+        return statements[key]?[index].name
     }
 
     /// A name that was never used.
@@ -44,12 +44,12 @@ struct StatementCache {
 
     /// Adds a statement. Returns the name of a removed statement, which must be deallocated on the server; nil if none
     /// was removed.
-    mutating func insert(_ name: String, for sql: String, types: [Oid]) -> String? {
+    mutating func insert(_ name: String, for key: String, types: [Oid]) -> String? {
         var evicted: String?
         if count >= Self.limit { evicted = removeOldest() }
         uses += 1
         count += 1
-        statements[sql, default: []].append(Statement(name: name, types: types, lastUse: uses))
+        statements[key, default: []].append(Statement(name: name, types: types, lastUse: uses))
         return evicted
     }
 
@@ -59,10 +59,10 @@ struct StatementCache {
     }
 
     private mutating func removeOldest() -> String? {
-        let all = statements.flatMap { sql, variants in variants.map { (sql, $0) } }
-        guard let (sql, oldest) = all.min(by: { $0.1.lastUse < $1.1.lastUse }) else { return nil }
-        statements[sql]?.removeAll { $0.name == oldest.name }
-        if statements[sql]?.isEmpty == true { statements[sql] = nil }
+        let all = statements.flatMap { key, variants in variants.map { (key, $0) } }
+        guard let (key, oldest) = all.min(by: { $0.1.lastUse < $1.1.lastUse }) else { return nil }
+        statements[key]?.removeAll { $0.name == oldest.name }
+        if statements[key]?.isEmpty == true { statements[key] = nil }
         count -= 1
         return oldest.name
     }

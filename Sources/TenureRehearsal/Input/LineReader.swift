@@ -41,8 +41,8 @@ struct LineReader: Sendable {
     private func verify(_ part: EvidenceLine.Part) throws(Rejection) -> VerifiedArtifact {
         switch part.content {
         case .jws: return try verifier.verifyEvidence(part.bytes, now: now)
-        // Also accept app transactions from the App Store Server API. They aren't bound to a device (verified as its
-        // own), so the service doesn't accept them from an app. But a rehearsal gives no one access.
+        // Also accept app transactions from the App Store Server API. No field binds them to a device, so the service
+        // doesn't accept them from an app. But a rehearsal gives no one access.
         case .appTransaction:
             let bytes = Array(part.bytes)
             return .appTransaction(try verifier.verifyAppTransaction(bytes, from: .appStoreServer, now: now))

@@ -2,7 +2,7 @@ import TenureCore
 
 extension HTMLReport {
     /// Writes the section about customers who lose an entitlement, by cause, the most frequent cause first. Only the
-    /// lists of customers are collapsed, because a printed page doesn't show what is collapsed.
+    /// lists of customers are collapsed: collapsed text is missing in print.
     mutating func writeLosses() {
         element("h2", "Who loses, and why")
         guard report.tally.losing > 0 else {
@@ -71,7 +71,7 @@ extension HTMLReport {
     /// Writes a section for each entitlement: the counts, the charts, the reasons and the changes.
     mutating func writeEntitlements() {
         let panels = report.tally.entitlements.indices.map { PlatformPanel.all(report, entitlement: $0) }
-        // Show the charts of entitlements with changes first.
+        // Show the charts of the entitlements with the most changes, as far as they fit. The first always fits.
         let changed = report.tally.byEntitlement.map(\.counts.changed)
         let order = panels.indices.sorted { changed[$0] > changed[$1] }
         var panelsLeft = Self.maximumPanels

@@ -169,7 +169,6 @@ struct PlatformPanel {
 /// The rows of a chart by version in the HTML report. If there are many versions, a row has several consecutive
 /// versions. A row never has versions of two eras (periods in which the app was paid, or free).
 struct VersionRows {
-    /// One row.
     struct Row {
         /// The version of the row, or its lowest and highest version.
         let title: String

@@ -74,7 +74,6 @@ package struct FailCondition: Sendable {
         let condition: String
         /// The measured number, or the percentage from 0 to 100.
         let value: Double
-        /// Whether `value` is a percentage.
         let isPercentage: Bool
         /// The entitlement that was measured; nil if the value isn't about a single entitlement.
         let entitlement: String?

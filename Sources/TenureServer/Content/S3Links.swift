@@ -76,8 +76,8 @@ struct S3Presigner: Sendable {
             ("X-Amz-Date", time), ("X-Amz-Expires", "\(lifetime)"), ("X-Amz-SignedHeaders", "host"),
         ]
         if let sessionToken { query.append(("X-Amz-Security-Token", sessionToken.revealed)) }
-        let parameters = query.map { "\($0.0)=\($0.1.percentEncoded())" }
-        // These names are also the specification's.
+        let parameters = query.map { name, value in "\(name)=\(value.percentEncoded())" }
+        // The specification has the names of these values.
         let canonicalRequest = [
             "GET", path, parameters.sorted().joined(separator: "&"), "host:\(host)", "", "host", "UNSIGNED-PAYLOAD",
         ].joined(separator: "\n")

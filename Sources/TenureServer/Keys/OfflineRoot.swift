@@ -66,7 +66,6 @@ package struct OfflineRoot: Sendable {
     /// The valid counters of a file. `Int64.max` is invalid, because the next list needs a higher counter.
     private static let counters = 0..<Int64.max
 
-    /// The error for a damaged file.
     private var damagedFileError: ServiceError {
         .keyFile(path: file.path, detail: "the file isn't a readable offline root; restore it from your backup")
     }

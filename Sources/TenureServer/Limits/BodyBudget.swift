@@ -38,7 +38,7 @@ final class BodyBudget: Sendable {
 
         /// Whether the body is large once it holds `count` bytes more. A notification is never large.
         fileprivate func isLarge(adding count: Int = 0) -> Bool {
-            !isNotification && reservedBytes + count > BodyBudget.smallBody
+            !isNotification && reservedBytes + count > BodyBudget.maximumSmallSize
         }
     }
 
@@ -47,7 +47,7 @@ final class BodyBudget: Sendable {
     static let process = BodyBudget(bytes: 256 << 20)
 
     /// The largest size of a small body, in bytes. A sync with a receipt of 100 purchases is smaller.
-    fileprivate static let smallBody = 64 * 1024
+    fileprivate static let maximumSmallSize = 64 * 1024
     /// The age in nanoseconds below which a body is never called slow.
     fileprivate static let oldAge: UInt64 = 2_000_000_000
     /// The minimum size in bytes of a body to drop. Dropping a smaller body gains little. If the smaller body is slow,

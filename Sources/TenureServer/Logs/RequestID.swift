@@ -12,7 +12,6 @@ enum RequestID {
     /// The ID in a logger's metadata; nil if it has none.
     static func id(in logger: Logger) -> String? { logger[metadataKey: metadataKey]?.description }
 
-    /// Creates a new ID.
     static func makeID() -> String { Hummingbird.RequestID().description }
 
     /// The ID in the request's header, if a proxy in the configuration sent the request. Nil if there is no such proxy

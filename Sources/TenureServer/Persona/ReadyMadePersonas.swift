@@ -1,7 +1,6 @@
 import Foundation
 import TenureCore
 
-/// A persona to create.
 struct NewPersona {
     let name: String
     /// A description of the customer whom a ready-made persona represents, for people; nil for other personas.

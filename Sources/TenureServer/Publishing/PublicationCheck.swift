@@ -3,8 +3,8 @@ import TenureAPI
 import TenurePolicyLint
 import TenureStore
 
-/// Checks whether a request to publish a policy allows as many customers to lose and gain something as the policy
-/// affects, and refuses the publication otherwise.
+/// Compares how many customers would lose or gain something by a publication with the numbers that the request allows.
+/// Refuses the publication if there are more.
 struct PublicationCheck: Sendable {
     let store: Store
     let candidate: PolicyPublisher.Candidate

@@ -101,8 +101,8 @@ public struct WebhookSettings: Sendable, Hashable {
 }
 
 extension Webhook {
-    /// Sends one message of the type `test`. The message is signed and sent like any other message, but isn't in the
-    /// outbox, and is sent only once.
+    /// Sends one message of the type `test`. The message is signed and sent like any other message, but isn't stored,
+    /// and is sent only once.
     ///
     /// - Returns: Whether the message was delivered, and a description of the result for people.
     /// - Throws: `ServiceError.webhook` if the webhook's settings have a mistake.

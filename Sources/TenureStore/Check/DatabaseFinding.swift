@@ -2,11 +2,11 @@
 package struct DatabaseFinding: Sendable, Hashable {
     /// The public ID of the customer with the problem. Nil if the problem concerns no customer.
     package let customer: String?
-    /// What is wrong, as the command prints it.
+    /// What is wrong, as it is printed.
     package let problem: String
     package let remedy: Remedy
 
-    /// What the operator should do, in the words that the command prints.
+    /// What the operator should do, as it is printed after the problem.
     package enum Remedy: String, Sendable, Hashable {
         case restore = "restore the last backup; devices sync newer purchases again"
         case reindex = "run `REINDEX INDEX` for it with `psql`"

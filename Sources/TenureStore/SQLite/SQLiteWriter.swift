@@ -42,7 +42,6 @@ final class SQLiteWriter: @unchecked Sendable {
         var isReady: Bool { !isGathering || waiting.count >= SQLiteWriter.groupSizeToStart }
     }
 
-    /// One write.
     struct PendingWrite: Sendable {
         let use: DatabaseRequirements.Use
         /// Executes the statements of the write. It may run twice; the result of the last run counts.

@@ -73,16 +73,16 @@ package struct DatabaseWalk {
             let names = try rows.map { row throws(StoreError) in try row.text(publicID) }
             guard let end = names.last else { return }
             last = end
-            let numbers = try rows.map { row throws(StoreError) in try row.integer(customers.key[0]) }
-            let known = Dictionary(zip(numbers, names)) { $1 }
+            let rowIDs = try rows.map { row throws(StoreError) in try row.integer(customers.key[0]) }
+            let known = Dictionary(zip(rowIDs, names)) { $1 }
             var entries: [Int64: [Entry]] = [:]
-            for (number, row) in zip(numbers, rows) { entries[number] = [try entry(row, of: customers, known)] }
+            for (rowID, row) in zip(rowIDs, rows) { entries[rowID] = [try entry(row, of: customers, known)] }
             for table in tables {
-                try table.rows(of: numbers, in: session) { customer, row throws(StoreError) in
+                try table.rows(of: rowIDs, in: session) { customer, row throws(StoreError) in
                     entries[customer, default: []].append(try entry(row, of: table, known))
                 }
             }
-            for entry in numbers.flatMap({ entries[$0] ?? [] }) { try body(entry) }
+            for entry in rowIDs.flatMap({ entries[$0] ?? [] }) { try body(entry) }
         }
     }
 
@@ -93,12 +93,12 @@ package struct DatabaseWalk {
     ) throws(StoreError) -> Entry {
         var values = row.values
         for (index, column) in table.columns.enumerated() where column.references == DatabaseTable.customers {
-            guard case .integer(let number) = values[index] else { continue }
-            if let name = known[number] {
+            guard case .integer(let rowID) = values[index] else { continue }
+            if let name = known[rowID] {
                 values[index] = .text(name)
                 continue
             }
-            let name = try session.row("SELECT public_id FROM customers WHERE id = $1", [.integer(number)])
+            let name = try session.row("SELECT public_id FROM customers WHERE id = $1", [.integer(rowID)])
             // A row ID without a customer stays unchanged; `tenure database check` reports it.
             if let name { values[index] = .text(try name.text(0)) }
         }

@@ -9,7 +9,7 @@ extension DatabaseTransaction {
         for row in try rows("SELECT public_id, id FROM customers WHERE id IN \(Self.batch)", about: group) {
             members[try row.text(0)] = try row.integer(1)
         }
-        var accounts = JoinedNumbers()
+        var accounts = JoinedRowIDs()
         let merges = try rows(
             """
             SELECT customer, detail FROM events
@@ -66,18 +66,18 @@ extension DatabaseTransaction {
 }
 
 /// Groups of row IDs, each represented by its smallest row ID.
-private struct JoinedNumbers {
+private struct JoinedRowIDs {
     /// For each row ID except the smallest of a group: a smaller row ID of the same group.
-    private var smallerNumbers: [Int64: Int64] = [:]
+    private var smallerRowIDs: [Int64: Int64] = [:]
 
-    func smallest(inGroupOf number: Int64) -> Int64 {
-        var smallest = number
-        while let smaller = smallerNumbers[smallest] { smallest = smaller }
+    func smallest(inGroupOf rowID: Int64) -> Int64 {
+        var smallest = rowID
+        while let smaller = smallerRowIDs[smallest] { smallest = smaller }
         return smallest
     }
 
     mutating func join(_ one: Int64, _ other: Int64) {
         let (one, other) = (smallest(inGroupOf: one), smallest(inGroupOf: other))
-        if one != other { smallerNumbers[max(one, other)] = min(one, other) }
+        if one != other { smallerRowIDs[max(one, other)] = min(one, other) }
     }
 }

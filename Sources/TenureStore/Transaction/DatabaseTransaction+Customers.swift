@@ -153,7 +153,6 @@ extension DatabaseTransaction {
         try group(of: id).map { member throws(StoreError) in try identities(ofMember: member) }.flatMap { $0 }
     }
 
-    /// The identities of one member.
     func identities(ofMember id: Int64) throws(StoreError) -> [Identity] {
         let rows = try session.rows(
             "SELECT kind, value FROM identities WHERE customer = $1 ORDER BY kind, value", [.integer(id)])

@@ -76,7 +76,7 @@ extension DatabaseTransaction {
         counts.gaining = impacts.values.count { $0.gains }
         counts.losing = impacts.values.count { $0.loses }
         guard counts.losing <= request.lossAllowance else { return .tooManyLosing(counts.losing) }
-        if let most = request.gainAllowance, counts.gaining > most { return .tooManyGaining(counts.gaining) }
+        if let allowance = request.gainAllowance, counts.gaining > allowance { return .tooManyGaining(counts.gaining) }
 
         let version = try record(policy: request.compiled, sha256: request.sha256)
         let id = try insert(request, of: version, counts)

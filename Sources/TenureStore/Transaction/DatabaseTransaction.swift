@@ -49,12 +49,12 @@ package struct DatabaseTransaction {
         return rows
     }
 
-    /// Returns the first column of the same rows.
+    /// Returns the first column of `rows(_:about:)`.
     func integers(_ sql: String, about ids: [Int64]) throws(StoreError) -> [Int64] {
         try rows(sql, about: ids).map { row throws(StoreError) in try row.integer(0) }
     }
 
-    /// Returns the first column of the same rows.
+    /// Returns the first column of `rows(_:about:)`.
     func texts(_ sql: String, about ids: [Int64]) throws(StoreError) -> [String] {
         try rows(sql, about: ids).map { row throws(StoreError) in try row.text(0) }
     }

@@ -88,12 +88,13 @@
         }
 
         func keepRunning(_ body: @escaping @Sendable () async -> Void) async {
-            let isOver = DispatchSemaphore(value: 0)
+            let end = DispatchSemaphore(value: 0)
+            // The system keeps the app running until this closure returns. It calls the closure again if time is up.
             ProcessInfo.processInfo.performExpiringActivity(withReason: "Tenure hands over downloads") { isExpired in
-                if isExpired { isOver.signal() } else { isOver.wait() }
+                if isExpired { end.signal() } else { end.wait() }
             }
             await body()
-            isOver.signal()
+            end.signal()
         }
 
         // MARK: Reports

@@ -55,7 +55,7 @@ package struct ContentLocation: Sendable, Hashable {
         }
     #endif
 
-    /// The one or two different folders.
+    /// Both folders, or one if they are the same.
     var folders: [URL] { durableFolder == purgeableFolder ? [durableFolder] : [durableFolder, purgeableFolder] }
 
     /// Makes a folder that is excluded from backups. Once the device was unlocked after its start, the folder can be

@@ -12,7 +12,7 @@ enum DiskFailure: Error, Sendable, Hashable, CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - operation: what the call should do, such as `create`.
-    ///   - path: the file that the call should do it with.
+    ///   - path: the file that the call uses.
     init(_ operation: String, _ path: String) {
         let code = errno
         if code == ENOSPC || code == EDQUOT {
@@ -37,7 +37,7 @@ enum Disk {
         do {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         } catch {
-            // Foundation's errors have less information than `errno`.
+            // Foundation's error lacks `errno`, so make the call that sets it.
             guard mkdir(path, 0o755) != 0, errno != EEXIST else { return }
             throw DiskFailure("create", path)
         }

@@ -14,7 +14,7 @@ struct PackDescription: Codable, Sendable, Hashable {
     let manifest: String
     /// The digest of the version's archive (one file with all its files), as 64 hexadecimal digits.
     let archive: String
-    /// The sizes are in bytes.
+    // The sizes in bytes.
     let manifestSize: Int
     let archiveSize: Int64
     let installedSize: Int64

@@ -107,7 +107,6 @@ struct PackStore: Sendable {
         return try? PackManifest(json: json)
     }
 
-    /// Stores the manifest of a version.
     func store(_ manifest: Data, as version: ContentDigest, inFolder folder: String) throws(DiskFailure) {
         try Disk.replace(folder + "/\(version).json", with: manifest)
     }

@@ -191,8 +191,8 @@ extension ContentLibrary {
         await waitForOthers(writing: name)
     }
 
-    /// Deletes a pack's files with wrong contents. Then the pack isn't installed anymore, and the next download fetches
-    /// only the deleted files. Returns whether the pack can still be opened.
+    /// Deletes a pack's files with wrong contents. If a file is deleted or missing, the downloaded version is no longer
+    /// installed, and the next download fetches only these files. Returns whether the pack can still be opened.
     func verify(_ name: String) -> Bool {
         load()
         guard let pack = store.installed(name) else { return packInUse(name) != nil }

@@ -70,12 +70,11 @@ extension ContentLibrary {
         if let runningDownload {
             // If the system can download for the app, a download ends when the app enters or leaves the foreground. The
             // task's `finish` then calls `schedule` again.
-            guard let request = requests.first(where: { $0.pack == runningDownload.pack }), isReady(request),
-                runningDownload.isInForeground == isInForeground || runningDownload.isInForeground && background == nil
-            else {
-                runningDownload.task.cancel()
-                return
-            }
+            let mayContinue =
+                requests.contains { $0.pack == runningDownload.pack && isReady($0) }
+                && (runningDownload.isInForeground == isInForeground
+                    || runningDownload.isInForeground && background == nil)
+            if !mayContinue { runningDownload.task.cancel() }
             return
         }
         // No download runs: choose the first request that can run. In the background, only what the system has
