@@ -174,7 +174,8 @@ package struct PolicyCase: Sendable {
         var otherOrders: [Artifacts] {
             let longest = max(app.count, transactions.count, renewals.count, support.count)
             guard longest > 1 else { return [] }
-            let orders = [false, true].flatMap { isReversed in (0..<longest).map { (start: $0, isReversed: isReversed) } }
+            let orders = [false, true].flatMap { isReversed in (0..<longest).map { (start: $0, isReversed: isReversed) }
+            }
             // The first order is the order of these artifacts.
             return orders.dropFirst().map { start, isReversed in
                 func reordered<Element>(_ elements: [Element]) -> [Element] {
