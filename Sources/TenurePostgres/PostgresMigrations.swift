@@ -12,7 +12,7 @@ extension PostgresConnection {
         var header = try transact(.reading) { () throws(PostgresFailure) in try headerIfAny() }
         if let header { try check(header, for: opening) }
         let needsChange =
-            header.map { $0.bundleID == nil && opening.bundleID != nil || $0.version < requirements.version } ?? true
+            header.map { ($0.bundleID == nil && opening.bundleID != nil) || $0.version < requirements.version } ?? true
         if needsChange, header == nil ? opening.creates : opening.migrates {
             try migrate(opening.migrations, for: opening.bundleID, mustBeNew: opening.mustBeNew)
             header = try transact(.reading) { () throws(PostgresFailure) in try headerIfAny() }

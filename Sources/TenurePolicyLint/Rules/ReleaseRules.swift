@@ -205,7 +205,7 @@ extension LintSubject {
         let lost = entitlements.filter { entitlement in
             let honors = lastingHonors(of: entitlement, in: era)
             // A limited honor may give these customers nothing anyway.
-            return honors.contains(where: \.isUnlimited) || !honors.isEmpty && namesByDate.contains(entitlement.name)
+            return honors.contains(where: \.isUnlimited) || (!honors.isEmpty && namesByDate.contains(entitlement.name))
         }.map(\.name).filter { !namesByBuild.contains($0) }
         return lost.isEmpty ? nil : (lost, lost.allSatisfy(namesByDate.contains))
     }

@@ -175,8 +175,9 @@ final class PostgresCluster: Sendable {
         let isNew = state.withLock { state in
             state.timeline = max(state.timeline, connection.server.timeline)
             state.hasConnected = true
-            defer { state.primary = connection.host }
-            return state.primary !== connection.host
+            let hasChanged = state.primary !== connection.host
+            state.primary = connection.host
+            return hasChanged
         }
         storePrimary(connection.server)
         if isNew { for host in hosts where host !== connection.host { host.dropConnections() } }

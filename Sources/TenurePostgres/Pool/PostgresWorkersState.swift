@@ -198,7 +198,8 @@ struct PostgresWorkersState {
         // The next lane for the worker's own connection, and the next lane for a new connection.
         let own = worker.cluster.flatMap { cluster in nextLane { $0.cluster === cluster } }
         let other = nextLane { $0.cluster !== worker.cluster && canConnect(to: $0.cluster) }
-        if let own, !(other.map { shouldLeave(worker, lane: own, for: $0) } ?? false) { return takeJob(from: own) }
+        let mustLeave = if let own, let other { shouldLeave(worker, lane: own, for: other) } else { false }
+        if let own, !mustLeave { return takeJob(from: own) }
         if let other, let cluster = lanes[other]?.cluster {
             leave(worker)
             connectingWorkers[ObjectIdentifier(cluster), default: 0] += 1

@@ -38,7 +38,7 @@ extension ContentLibrary {
     /// Whether the app must call `allowExpensiveNetwork()` before this download may use the current network.
     private func needsConsent(_ request: PackRequest) -> Bool {
         guard let network, !request.allowsExpensiveNetwork else { return false }
-        return network.isConstrained || network.isExpensive && isAboveLimit
+        return network.isConstrained || (network.isExpensive && isAboveLimit)
     }
 
     /// Whether a download can run now.
