@@ -2,8 +2,8 @@ import Foundation
 import TenureCore
 import TenureStore
 
-/// The database servers that one URL names. Finds the *primary*, the server that accepts writes. The others are
-/// *standbys*, which copy its changes and refuse writes.
+/// The servers that one URL names, with the URL's database and role. Finds the *primary*, the server that accepts
+/// writes. The others are *standbys*, which copy its changes and refuse writes.
 ///
 /// After a failover, several servers may accept writes. The one with the highest *timeline* is the primary: PostgreSQL
 /// begins a higher timeline each time a standby is promoted to the primary. So an old primary that comes back is never
