@@ -26,9 +26,13 @@ extension LintRule {
                 let isInherited = subject.eras[subject.misplacedEra(group)].begins[platform.platform] == nil
                 let details = isInherited && platform.platform.inheritsFromIOS ? [platform.name, builds] : [builds]
                 let lost = inWords(group.lostEntitlements.sorted())
+                let condition = group.datesHelp ? " wherever the purchase date isn't known" : ""
+                let basis = group.isByDate ? "date" : platform.noun
+                let count = group.numbers.count == 1 ? "it counts" : "they count"
+                let honor = group.lostEntitlements.count == 1 ? "doesn't honor" : "don't honor"
                 report.add(
                     at: subject.path(ofBeginning: subject.misplacedEra(group), on: platform), as: details,
-                    "customers who bought \(builds) on \(platform.name) lose \(lost)\(group.datesHelp ? " wherever the purchase date isn't known" : ""): the release list says that the app was sold then, but by \(group.isByDate ? "date" : platform.noun) \(group.numbers.count == 1 ? "it counts" : "they count") as \(subject.name(group.era)), which \(lost) \(group.lostEntitlements.count == 1 ? "doesn't" : "don't") honor",
+                    "customers who bought \(builds) on \(platform.name) lose \(lost)\(condition): the release list says that the app was sold then, but by \(basis) \(count) as \(subject.name(group.era)), which \(lost) \(honor)",
                     fixes: subject.movedBoundary(group, on: platform), subject.advice(on: group, on: platform))
             }
         }
