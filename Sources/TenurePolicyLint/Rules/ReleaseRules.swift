@@ -130,9 +130,10 @@ extension LintRule {
             for group in groups {
                 let isOne = group.numbers.count == 1
                 let builds = platform.name(of: group.numbers.sorted())
+                let condition = group.datesHelp ? " wherever the purchase date isn't known" : ""
                 report.add(
                     at: ["releases"], as: [platform.name, builds], severity: group.datesHelp ? .warning : .error,
-                    "the policy's release list lacks \(builds) on \(platform.name), so \(isOne ? "it proves" : "they prove") nothing: customers who got \(isOne ? "it" : "them") lose \(inWords(group.lost))\(group.datesHelp ? " wherever the purchase date isn't known" : "")",
+                    "the policy's release list lacks \(builds) on \(platform.name), so \(isOne ? "it proves" : "they prove") nothing: customers who got \(isOne ? "it" : "them") lose \(inWords(group.lost))\(condition)",
                     fixes: "add \(isOne ? "this release" : "these releases") to the policy's `releases`")
             }
         }
