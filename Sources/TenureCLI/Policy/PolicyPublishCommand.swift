@@ -145,14 +145,14 @@ struct PublishingOptions: ParsableArguments {
             // command's own rehearsal has the same counts and the same `against`.
             let repeated: RehearsalAnswer = try await client.get(
                 "/v1/admin/policies/rehearsals/\(ServiceClient.escaped(refusal.problem.rehearsal ?? ""))")
-            let counts = [repeated.customers, repeated.losing, repeated.losingWithPromises, repeated.gaining]
-            let shown = ownRehearsal.flatMap {
-                [$0.customers, $0.losing, $0.losingWithPromises, $0.gaining] == counts && $0.against == repeated.against
-                    ? $0 : nil
+            var shown = repeated
+            if let ownRehearsal, ownRehearsal.hasSameResult(as: repeated) {
+                shown = ownRehearsal
+            } else if !json {
+                show(repeated)
             }
-            if shown == nil, !json { show(repeated) }
             Terminal.standardError.write("refused: nothing was changed")
-            let advice = advice(on: shown ?? repeated, isRollback: proposal.policy == nil)
+            let advice = advice(on: shown, isRollback: proposal.policy == nil)
             for line in advice { Terminal.standardError.write(line) }
             throw ExitCode.refused
         }
@@ -194,6 +194,12 @@ struct PublishingOptions: ParsableArguments {
 }
 
 extension RehearsalAnswer {
+    /// Whether both rehearsals have the same counts of customers, compared with the same version.
+    fileprivate func hasSameResult(as other: RehearsalAnswer) -> Bool {
+        (customers, losing, losingWithPromises, gaining, against)
+            == (other.customers, other.losing, other.losingWithPromises, other.gaining, other.against)
+    }
+
     fileprivate func write(to terminal: Terminal) {
         terminal.write("rehearsal \(id): \(customers.grouped("customer")), against version \(against)")
         terminal.write("  \(gaining) gain")
