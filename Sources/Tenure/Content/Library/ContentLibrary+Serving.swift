@@ -71,7 +71,8 @@ extension ContentLibrary {
             // If the system can download for the app, a download ends when the app enters or leaves the foreground. The
             // task's `finish` then calls `schedule` again.
             guard let request = requests.first(where: { $0.pack == runningDownload.pack }), isReady(request),
-                runningDownload.isInForeground == isInForeground || runningDownload.isInForeground && background == nil
+                runningDownload.isInForeground == isInForeground
+                    || (runningDownload.isInForeground && background == nil)
             else {
                 runningDownload.task.cancel()
                 return
