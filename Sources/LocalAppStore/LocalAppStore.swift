@@ -111,6 +111,9 @@ package actor LocalAppStore {
         await deliverOutbox()
     }
 
+    /// Records an entry for the journal, if there is a journal.
+    private func record(_ entry: Journal.Entry) { if journal != nil { unwrittenEntries.append(entry) } }
+
     /// Sends the notifications that are due now, and records the outcomes.
     private func deliverOutbox() async {
         for index in state.takeOutbox() {
@@ -165,8 +168,7 @@ package actor LocalAppStore {
         watchers.removeAll { if case .terminated = $0.yield(changeCount) { true } else { false } }
     }
 
-    /// Records an entry for the journal, if there is a journal.
-    private func record(_ entry: Journal.Entry) { if journal != nil { unwrittenEntries.append(entry) } }
+    // MARK: One operation at a time
 
     /// Waits until no other operation runs. An actor alone doesn't ensure that: it runs other calls at each `await`.
     private func waitForTurn() async {

@@ -134,7 +134,7 @@ package func writeBytes(_ bytes: UnsafeRawBufferPointer, to descriptor: CInt) ->
     var rest = bytes[...]
     while !rest.isEmpty {
         let count = write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-        guard count > 0 || count < 0 && errno == EINTR else { return false }
+        guard count > 0 || (count < 0 && errno == EINTR) else { return false }
         rest = rest.dropFirst(max(0, count))
     }
     return true

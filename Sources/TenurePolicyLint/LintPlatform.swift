@@ -57,7 +57,7 @@ struct LintPlatform: Sendable {
         var result = timeline.firstEra
         for index in starts.indices where index > timeline.firstEra {
             guard let start = starts[index] else { return nil }
-            if start.sortingDay != release.releasedAt.sortingDay || start.isInstant && release.releasedAt.isInstant {
+            if start.sortingDay != release.releasedAt.sortingDay || (start.isInstant && release.releasedAt.isInstant) {
                 if release.releasedAt.sortingDate < start.sortingDate { break }
             } else if let mine = release.originalAppVersion, let first = timeline.beginnings[index]?.version {
                 // Both are on the same day, and at least one has no time of day. So the version decides: the era begins

@@ -73,7 +73,7 @@ struct ModelContradiction {
         self.era = era
         isByDate =
             dateDecides
-            || platform.decidesByList && platform.timeline.eras(enclosing: number).contains(where: hasModel)
+            || (platform.decidesByList && platform.timeline.eras(enclosing: number).contains(where: hasModel))
         releases = [listed]
         intendedEra = byDate.flatMap { hasModel($0) ? $0 : nil } ?? subject.era(of: model, near: era)
         let rights = subject.rights(of: model, in: intendedEra)

@@ -12,8 +12,9 @@ extension PostgresConnection {
         var header = try transact(.reading) { () throws(PostgresFailure) in try headerIfAny() }
         if let header { try check(header, for: opening) }
         let needsChange =
-            header.map { $0.bundleID == nil && opening.bundleID != nil || $0.version < requirements.version } ?? true
-        if needsChange, header == nil ? opening.creates : opening.migrates {
+            header.map { ($0.bundleID == nil && opening.bundleID != nil) || $0.version < requirements.version } ?? true
+        let mayChange = header == nil ? opening.creates : opening.migrates
+        if needsChange, mayChange {
             try migrate(opening.migrations, for: opening.bundleID, mustBeNew: opening.mustBeNew)
             header = try transact(.reading) { () throws(PostgresFailure) in try headerIfAny() }
         }

@@ -33,15 +33,16 @@ package struct AppStoreProduct: Codable, Sendable, Hashable {
         self.type = type
         self.price = price
         self.prices = prices
-        self.group = type == .autoRenewable ? group ?? id : nil
+        self.group = type == .autoRenewable ? (group ?? id) : nil
         self.level = level
-        self.period = type == .autoRenewable ? period ?? CalendarPeriod(months: 1) : nil
+        self.period = type == .autoRenewable ? (period ?? CalendarPeriod(months: 1)) : nil
         self.isFamilyShareable = isFamilyShareable
         self.offers = offers
     }
 
     /// Returns the price in milliunits of the storefront's currency.
     func price(in storefront: Storefront) -> Int64 { prices[storefront.code] ?? price }
+
     /// The offer for customers who never had a subscription of the group; nil if the product has no such offer.
     var introductoryOffer: SubscriptionOffer? { offers.first { $0.type == .introductory } }
 }

@@ -33,8 +33,8 @@ package struct DeviceInterface: Sendable {
 
     static func base64(_ bytes: [UInt8]) -> JSONValue { .string(Base64.standard.text(bytes)) }
 
-    /// Waits until the store has changed more than `after` times, or until `seconds` have passed, and returns the
-    /// number of changes. Both are fields of `body`. Without `seconds`, there is no time limit.
+    /// Returns the number of the store's changes, once it is more than the field `after` of `body`, or after the field
+    /// `seconds` of `body`. Without `seconds`, there is no time limit.
     private func changes(_ body: JSONObject) async throws -> JSONObject {
         let last = body.integer("after") ?? 0
         guard let seconds = body.integer("seconds") else {

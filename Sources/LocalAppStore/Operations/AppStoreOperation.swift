@@ -212,6 +212,7 @@ enum Money {
         guard (1...2).contains(parts.count), let whole = digits(parts[0], upTo: 9) else { return nil }
         guard parts.count == 2 else { return whole * 1000 }
         guard let fraction = digits(parts[1], upTo: 3) else { return nil }
+        // One digit counts hundreds of milliunits, two digits tens, and three digits single milliunits.
         return whole * 1000 + fraction * [1, 100, 10, 1][parts[1].utf8.count]
     }
 

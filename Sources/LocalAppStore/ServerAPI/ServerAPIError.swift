@@ -139,7 +139,7 @@ package enum ServerAPIError: Int, Error, Sendable, CaseIterable {
             // A word begins after a lowercase letter, and at the last letter of an abbreviation before another word.
             let isStart =
                 index > 0 && letter.isUppercase
-                && (letters[index - 1].isLowercase || index + 1 < letters.count && letters[index + 1].isLowercase)
+                && (letters[index - 1].isLowercase || (index + 1 < letters.count && letters[index + 1].isLowercase))
             words += (isStart ? " " : "") + letter.lowercased()
         }
         return words.prefix(1).uppercased() + words.dropFirst() + "."

@@ -57,8 +57,8 @@ struct AppStoreIDs: Sendable {
     /// Returns a UUID for the label: the same UUID in every run.
     func uuid(_ label: String) -> UUID {
         var bytes = Array(Self.hash("\(seed) \(label)").prefix(16))
-        bytes[6] = bytes[6] & 0x0F | 0x40
-        bytes[8] = bytes[8] & 0x3F | 0x80
+        bytes[6] = (bytes[6] & 0x0F) | 0x40
+        bytes[8] = (bytes[8] & 0x3F) | 0x80
         return bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
     }
 

@@ -53,7 +53,7 @@ extension AppStoreState {
         // Several releases may have this name, such as builds of one version on the Mac. Take the latest of them.
         guard
             let release = apps[app].releases.last(where: {
-                ($0.platform == platform || platform.inheritsFromIOS && $0.platform == .iOS)
+                ($0.platform == platform || (platform.inheritsFromIOS && $0.platform == .iOS))
                     && $0.reportedVersion(on: platform) == name && $0.releasedAt <= now
             })
         else { throw .noRelease(app: bundleID, platform: platform, named: name) }

@@ -105,8 +105,8 @@ extension AppStoreState {
     mutating func shareSubscription(_ purchaser: Int, with account: Int? = nil) {
         let shared = subscriptions[purchaser]
         let origin = transactions[shared.currentTransaction]
-        for member in account.map({ [$0] }) ?? family(of: shared.account)
-        where acquisition(of: member, app: shared.app) != nil {
+        let members = if let account { [account] } else { family(of: shared.account) }
+        for member in members where acquisition(of: member, app: shared.app) != nil {
             if let former = shared.sharedWith.first(where: { subscriptions[$0].account == member }) {
                 // A refund revoked the share, and the purchaser subscribes again.
                 subscriptions[former].state = shared.state
@@ -149,7 +149,7 @@ extension AppStoreState {
         let origin = transactions[shared.currentTransaction]
         if transactions[subscriptions[share].currentTransaction].sharedFrom != origin.index {
             let former = transactions[subscriptions[share].currentTransaction]
-            let isUpgrade = origin.reason == .purchase && former.revocation == nil && former.expiresDate ?? now > now
+            let isUpgrade = origin.reason == .purchase && former.revocation == nil && (former.expiresDate ?? now) > now
             if isUpgrade { change(subscriptions[share].currentTransaction) { $0.isUpgraded = true } }
             let transaction = addTransaction(
                 shared.product, account: subscriptions[share].account,

@@ -32,8 +32,8 @@ extension AppStoreState {
         updateShares(of: index, .didRenew)
     }
 
-    /// Ends a period that wasn't renewed in advance: renews the subscription now, or ends it for the reason that
-    /// applies.
+    /// Ends a period that wasn't renewed in advance: renews the subscription now, begins the grace period or billing
+    /// retry, or ends the subscription for the reason that applies.
     mutating func endPeriod(of index: Int) {
         let subscription = subscriptions[index]
         if !subscription.autoRenews || hasRenewedEnough(index) {
@@ -229,7 +229,8 @@ extension AppStoreState {
     private func planChange(from old: Int, to new: Int) -> PlanChange {
         if old == new { return .stay }
         let (old, new) = (products[old], products[new])
-        return new.level < old.level || new.level == old.level && new.period == old.period ? .upgrade : .downgrade
+        let isUpgrade = new.level < old.level || (new.level == old.level && new.period == old.period)
+        return isUpgrade ? .upgrade : .downgrade
     }
 
     /// Begins a period of the new product now, and marks the transaction of the old product as upgraded.

@@ -55,13 +55,13 @@ package struct AppStoreState: Sendable {
         self.seed = seed
         self.environment = environment
         self.sandboxPeriods = sandboxPeriods
-        self.now = now.inMilliseconds
+        self.now = now.roundedToMilliseconds
         ids = AppStoreIDs(seed: seed, environment: environment)
         for app in apps { add(app) }
     }
 
     /// Sets the clock, which never goes back.
-    mutating func setClock(to instant: Date) { now = max(now, instant.inMilliseconds) }
+    mutating func setClock(to instant: Date) { now = max(now, instant.roundedToMilliseconds) }
 
     // MARK: Catalog
 
@@ -256,7 +256,7 @@ struct ConsumptionAnswer: Sendable, Hashable {
 }
 
 extension Date {
-    fileprivate var inMilliseconds: Date {
+    fileprivate var roundedToMilliseconds: Date {
         Date(timeIntervalSince1970: (timeIntervalSince1970 * 1000).rounded() / 1000)
     }
 }

@@ -54,7 +54,7 @@ struct ChangeLog: Sendable {
         // Report the oldest transactions first. Leave out a new transaction that `purchase()` returns. A later change
         // of that transaction, such as a refund, is reported.
         for received in contents.transactions.reversed()
-        where !isReturnedByPurchase(received.value) || !isFirst && known[received.value.id] != nil {
+        where !isReturnedByPurchase(received.value) || (!isFirst && known[received.value.id] != nil) {
             let reported = received.value.signedText.contents
             let knownState = known[received.value.id]
             let isChange =

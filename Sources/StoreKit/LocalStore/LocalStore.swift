@@ -109,8 +109,8 @@ public final class LocalStore: Sendable {
         let label = "\(configuration.customer ?? "")\u{0}\(configuration.device)"
         var bytes = Array(SHA256.hash(data: Array(label.utf8)).prefix(16))
         // Set the bits that mark a random UUID (RFC 9562, version 4).
-        bytes[6] = bytes[6] & 0x0F | 0x40
-        bytes[8] = bytes[8] & 0x3F | 0x80
+        bytes[6] = (bytes[6] & 0x0F) | 0x40
+        bytes[8] = (bytes[8] & 0x3F) | 0x80
         return bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
     }
 

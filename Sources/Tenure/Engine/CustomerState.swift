@@ -311,7 +311,7 @@ extension CustomerState.State {
         var access = Tenure.Customer.Access()
         // While the names of all entitlements aren't known, the grace period covers every name.
         access.isAllowedByDefault =
-            snapshot.allowsEverything || !snapshot.hasNoGrace && isGraceRunning && !knowsAllNames
+            snapshot.allowsEverything || (!snapshot.hasNoGrace && isGraceRunning && !knowsAllNames)
         let names = Set(snapshot.customer.answers.keys).union(sessions.keys).union(endedRights.keys)
             .union(snapshot.denials)
         access.exceptions = names.filter { allows($0) != access.isAllowedByDefault }

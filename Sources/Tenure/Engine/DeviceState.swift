@@ -104,7 +104,7 @@ final class DeviceState {
     /// app transaction.
     var mayReadAppTransaction: Bool {
         facts.distribution.hasAppTransaction
-            || facts.distribution == .development && facts.persona != nil && setup.host.mayPrompt
+            || (facts.distribution == .development && facts.persona != nil && setup.host.mayPrompt)
     }
 
     /// Stores which entitlements are denied and which are granted. A denial is kept until there is new evidence. The

@@ -54,7 +54,7 @@ final class ServiceSync {
         let isAllGranted = answers.keys.allSatisfy { name in
             claims.rights[name].map { $0.until.map { now < $0 } ?? true } ?? false
         }
-        return hasEnded || !isAllGranted && age >= Self.hour
+        return hasEnded || (!isAllGranted && age >= Self.hour)
     }
 
     /// The IDs of the transactions that the service hasn't answered about yet and that the next request can contain.

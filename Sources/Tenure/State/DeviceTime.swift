@@ -121,7 +121,7 @@ struct DeviceTime: Sendable, Hashable, Codable {
     /// Whether these values contradict each other, which happens only if the stored state was manipulated.
     var isImpossible: Bool {
         // Only the signing date of an artifact can set `floor` to a time before `lastClock`.
-        lastClock > floor.addingTimeInterval(Self.tolerance) && newestSigning == nil || firstSeen > lastClock
+        (lastClock > floor.addingTimeInterval(Self.tolerance) && newestSigning == nil) || firstSeen > lastClock
             || ![floor, lastClock, firstSeen].allSatisfy { $0.timeIntervalSinceReferenceDate.isFinite }
     }
 }

@@ -1,7 +1,6 @@
 import Foundation
 import LocalAppStore
 import TenureMint
-import TenurePolicyFile
 import TenureServer
 
 /// The folder with the files of a local App Store. Missing files are created, and existing files are kept.
@@ -108,18 +107,4 @@ final class LocalStoreFolder: Sendable {
             throw CommandError("\(what) can't be written to `\(file)`; free some space, or make the folder writable")
         }
     }
-}
-
-/// A scenario file.
-struct ScenarioOnDisk {
-    let path: String
-
-    /// Reads the scenario. Throws `PolicyFileError` with every mistake in the text, or `CommandError` if the file can't
-    /// be read.
-    func read() throws -> Scenario {
-        try ScenarioReader.read(try InputFile(path: path).bytes(limit: 1 << 20), named: path)
-    }
-
-    /// Resolves a path that is relative to the scenario's folder.
-    func resolvedPath(_ relative: String) -> String { PolicyFile.path(of: relative, beside: path) }
 }

@@ -83,7 +83,7 @@ struct MintOptions: ParsableArguments {
 
     func validate() throws {
         try require(
-            defect == nil || self.set.isEmpty && payload == nil,
+            defect == nil || (self.set.isEmpty && payload == nil),
             "`--defect` can't be combined with `--set` or `--payload`; remove one of them")
         for text in self.set {
             try require(text.nameAndValue != nil, "`\(text)` isn't a field with a value; write field=value")

@@ -71,64 +71,6 @@ struct PolicyRollbackCommand: AsyncParsableCommand {
     }
 }
 
-struct PolicyVersionsCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "versions", abstract: "List the versions of a service's policy, and when each was published.",
-        discussion: """
-            Example:
-              tenure policy versions --key-file policy.key
-            """)
-
-    @OptionGroup var service: ServiceOptions
-
-    @Flag(help: "Write JSON: `versions` and `publications`.") var json = false
-
-    func run() async throws {
-        let answer: PoliciesAnswer = try await service.client().get("/v1/admin/policies")
-        if json { return terminal.write(encoded: answer) }
-        for publication in answer.publications {
-            let effect =
-                "\(publication.gaining) gained, \(publication.losing) lost, \(counted(publication.ended, "promise")) ended"
-            let counts = publication.action == "start" ? [] : [effect]
-            let people = [publication.author.map { "by \($0)" }, "key \(publication.actor)"].compactMap { $0 }
-            let line =
-                [
-                    "\(publication.publication)", publication.at, "version \(publication.version)",
-                    publication.action, people.joined(separator: ", "),
-                ] + counts + (publication.reason.map { ["“\($0)”"] } ?? [])
-            terminal.write(Terminal.escaped(line.joined(separator: "  ")))
-        }
-        if let version = answer.versions.first(where: \.isCurrent) {
-            terminal.write("version \(version.version) is in effect")
-        }
-    }
-}
-
-struct PolicyShowCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "Write a version of a service's policy as compact JSON.",
-        discussion: """
-            Exit codes: 0 written, 1 no such version, or no service responds, 64 wrong usage.
-
-            Example:
-              tenure policy show 3 --out policy-3.json --key-file policy.key
-            """)
-
-    @Argument(help: "The version.") var version: Int64
-
-    @OptionGroup var service: ServiceOptions
-
-    @Option(help: .value("file", "The file to write. Default: standard output.")) var out: String?
-
-    @OptionGroup var replacing: ReplaceOption
-
-    func run() async throws {
-        try FilePlan(reading: [service.keyFile], writing: [out]).check(replacing: replacing.force)
-        let answer: PolicyVersionAnswer = try await service.client().get("/v1/admin/policies/\(version)")
-        try OutputFile(path: out, replaces: replacing.force).write(Array((answer.policy ?? "").utf8))
-    }
-}
-
 /// The options that `publish` and `rollback` share.
 struct PublishingOptions: ParsableArguments {
     @Option(help: "The reason, for readers of the audit trail.") var reason: String?
@@ -199,19 +141,18 @@ struct PublishingOptions: ParsableArguments {
         } catch let refusal as ServiceClient.Refusal
             where ["takesRights", "takesMore", "givesRights", "givesMore"].contains(refusal.problem.reason)
         {
-            // Customers would lose or gain something.
-            // The service rehearsed again. Show the second rehearsal unless this command's own rehearsal has the same
-            // counts and the same `against`.
+            // Customers would lose or gain something. The service rehearsed again: show that rehearsal, unless this
+            // command's own rehearsal has the same counts and the same `against`.
             let repeated: RehearsalAnswer = try await client.get(
                 "/v1/admin/policies/rehearsals/\(ServiceClient.escaped(refusal.problem.rehearsal ?? ""))")
-            let counts = [repeated.customers, repeated.losing, repeated.losingWithPromises, repeated.gaining]
-            let shown = ownRehearsal.flatMap {
-                [$0.customers, $0.losing, $0.losingWithPromises, $0.gaining] == counts && $0.against == repeated.against
-                    ? $0 : nil
+            var shown = repeated
+            if let ownRehearsal, ownRehearsal.hasSameResult(as: repeated) {
+                shown = ownRehearsal
+            } else if !json {
+                show(repeated)
             }
-            if shown == nil, !json { show(repeated) }
             Terminal.standardError.write("refused: nothing was changed")
-            let advice = advice(on: shown ?? repeated, isRollback: proposal.policy == nil)
+            let advice = advice(on: shown, isRollback: proposal.policy == nil)
             for line in advice { Terminal.standardError.write(line) }
             throw ExitCode.refused
         }
@@ -253,6 +194,12 @@ struct PublishingOptions: ParsableArguments {
 }
 
 extension RehearsalAnswer {
+    /// Whether both rehearsals have the same counts of customers, compared with the same version.
+    fileprivate func hasSameResult(as other: RehearsalAnswer) -> Bool {
+        (customers, losing, losingWithPromises, gaining, against)
+            == (other.customers, other.losing, other.losingWithPromises, other.gaining, other.against)
+    }
+
     fileprivate func write(to terminal: Terminal) {
         terminal.write("rehearsal \(id): \(customers.grouped("customer")), against version \(against)")
         terminal.write("  \(gaining) gain")

@@ -71,8 +71,8 @@ final class RehearsalProgress: Sendable {
 
     private static func time(_ seconds: Double) -> String {
         let whole = Int(min(seconds, 1e6).rounded())
-        return whole < 60
-            ? "\(whole) s"
-            : whole < 3600 ? "\(whole / 60) min \(whole % 60) s" : "\(whole / 3600) h \(whole / 60 % 60) min"
+        if whole < 60 { return "\(whole) s" }
+        if whole < 3600 { return "\(whole / 60) min \(whole % 60) s" }
+        return "\(whole / 3600) h \(whole / 60 % 60) min"
     }
 }

@@ -97,7 +97,7 @@ struct RehearseCommand: AsyncParsableCommand {
             evidence != nil || selectsDatabase,
             "no customers are selected; pass `--evidence FILE`, `--database` or `--config`")
         try require(
-            !selectsDatabase || !incomplete && rejected == nil,
+            !selectsDatabase || (!incomplete && rejected == nil),
             "`--incomplete` and `--rejected` apply only to `--evidence`; remove them")
     }
 

@@ -151,7 +151,8 @@ struct ServiceUnderTest: Sendable {
             request.headers.add(name: "Content-Type", value: "application/json")
             request.body = .bytes(ByteBuffer(bytes: body))
         }
-        if let token = path.hasPrefix("/v1/admin") || path == "/metrics" ? adminKey : token {
+        let needsAdminKey = path.hasPrefix("/v1/admin") || path == "/metrics"
+        if let token = needsAdminKey ? adminKey : token {
             request.headers.add(name: "Authorization", value: "Bearer \(token)")
         }
         let answer: HTTPClientResponse

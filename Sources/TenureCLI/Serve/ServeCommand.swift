@@ -59,12 +59,12 @@ struct ServeCommand: AsyncParsableCommand {
         }
     }
 
-    /// Returns the errors and warnings of `tenure policy check` about a policy that the policy doesn't acknowledge.
+    /// Returns the errors and warnings of `tenure policy check` that the policy doesn't acknowledge (mark as intended).
     private static func unacknowledgedFindings(in policy: Policy) -> [LintFinding] {
         Linter.findings(in: policy, at: Date()).unacknowledged(.warning)
     }
 
-    /// Logs the errors and warnings of `tenure policy check` about a policy.
+    /// Logs the unacknowledged findings in a policy.
     private static func logFindings(about policy: Policy, prefix: String = "", to logger: Logger) {
         for finding in unacknowledgedFindings(in: policy) {
             let fix = finding.fix ?? "see `tenure policy check`"

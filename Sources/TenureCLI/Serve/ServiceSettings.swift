@@ -97,7 +97,7 @@ struct ServiceSettings {
         // this function doesn't connect to it.
         let areDatabasesMissing = apps.map { $0.configuration.databaseFile == nil || !$0.configuration.hasDatabase }
         for (index, isMissing) in areDatabasesMissing.enumerated()
-        where isReload || !isMissing && areDatabasesMissing.contains(true) {
+        where isReload || (!isMissing && areDatabasesMissing.contains(true)) {
             apps[index].configuration.createsDatabase = false
         }
         guard let first = values.apps.first,
@@ -110,8 +110,8 @@ struct ServiceSettings {
         return result
     }
 
-    /// Returns warnings about hosts of the App Store Server API, which have no effect without a key, and about problems
-    /// that prevent the delivery of asset packs, but not the start of the service.
+    /// Returns warnings about settings without effect (hosts of the App Store Server API without a key, and settings of
+    /// asset packs without their folder), and about an unusable catalog, with which the service starts anyway.
     private static func warnings(_ values: SettingValues, _ configuration: ServiceConfiguration?) -> [String] {
         let hasKey = ServeOptions(values)?.hasAppStoreKey == true
         let hosts = hasKey ? [] : [Setting.productionHost, .sandboxHost].filter { values.isSet($0) }

@@ -34,15 +34,15 @@ func require(_ condition: Bool, _ message: @autoclosure () -> String) throws {
 
 /// Throws if the value of `--counter` isn't in its range.
 func checkCounter(_ counter: Int64?, upTo maximum: Int64 = SignedPolicy.maximumCounter) throws {
-    let number = counter ?? 1
+    guard let counter else { return }
     try require(
-        (1...maximum).contains(number),
-        "`--counter` must be a whole number between 1 and \(maximum); found \(number)")
+        (1...maximum).contains(counter),
+        "`--counter` must be a whole number between 1 and \(maximum); found \(counter)")
 }
 
 /// Throws if the value of `--device-id` isn't a UUID.
 func checkDeviceID(_ text: String?) throws {
+    guard let text else { return }
     try require(
-        text.map { UUID(digits: $0) != nil } ?? true,
-        "`\(text ?? "")` isn't a UUID; pass the value of `AppStore.deviceVerificationID`")
+        UUID(digits: text) != nil, "`\(text)` isn't a UUID; pass the value of `AppStore.deviceVerificationID`")
 }

@@ -48,9 +48,8 @@ package struct Corpus: Sendable {
             guard number < count else { break }
             if slot.isSecond, let first = first(of: slot, in: template, previous: previous, block: block, at: index) {
                 let customer = CorpusCustomer(kind: slot.kind, number: first, seed: seed)
-                result.bytes +=
-                    try firstOfDuplicates[slot.number].flatMap { slot.kind == .duplicate ? $0 : nil }
-                    ?? lines.second(of: customer)
+                let copiedLine = slot.kind == .duplicate ? firstOfDuplicates[slot.number] : nil
+                result.bytes += try copiedLine ?? lines.second(of: customer)
                 result.truth.add(slot.kind, isCustomer: false, as: slot.kind)
             } else {
                 // If the file doesn't have the customer's first line, the second line is like a line of any other
@@ -169,7 +168,8 @@ package struct CorpusTruth: Sendable, Hashable {
             switch (before.outcome == .granted, now.outcome == .granted) {
             case (false, true): "gains"
             case (true, false): "loses"
-            default: before.outcome != now.outcome ? "changesOutcome" : before == now ? "same" : "changesReason"
+            case _ where before == now: "same"
+            default: before.outcome == now.outcome ? "changesReason" : "changesOutcome"
             }
         entitlement.changes[change, default: 0] += 1
         return change

@@ -131,7 +131,7 @@ struct CorpusCustomer {
 
     /// Returns the nonce of a device verification: a UUID that depends only on the seed, the customer and the device.
     private func nonce(_ number: UInt64) -> String {
-        var random = SeededRandom(seed: deviceSeed, index: number | 1 << 62)
+        var random = SeededRandom(seed: deviceSeed, index: number | (1 << 62))
         var text: [UInt8] = []
         for (index, length) in [8, 4, 4, 4, 12].enumerated() {
             if index > 0 { text.append(UInt8(ascii: "-")) }

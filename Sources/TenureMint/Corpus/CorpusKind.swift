@@ -218,7 +218,7 @@ struct CorpusTemplate {
     private let indexes: [Slot: Int]
 
     init(block: Int, seed: UInt64) {
-        var random = SeededRandom(seed: seed, index: UInt64(block) | 1 << 63)
+        var random = SeededRandom(seed: seed, index: UInt64(block) | (1 << 63))
         lines = Self.slots.shuffled(using: &random)
         indexes = Dictionary(uniqueKeysWithValues: lines.enumerated().map { ($0.element, $0.offset) })
     }
@@ -230,6 +230,6 @@ struct CorpusTemplate {
 extension SeededRandom {
     /// Creates the generator for one line of a corpus.
     init(seed: UInt64, index: UInt64) {
-        self.init(seed: seed &* 0x9E37_79B9_7F4A_7C15 ^ index &* 0xD1B5_4A32_D192_ED03)
+        self.init(seed: (seed &* 0x9E37_79B9_7F4A_7C15) ^ (index &* 0xD1B5_4A32_D192_ED03))
     }
 }

@@ -150,7 +150,7 @@ package enum JWSDefect: String, CaseIterable, Sendable, Hashable {
         case .wrongBundle: try setAppField("bundleId", .string("com.example.other"), in: &draft, of: kind)
         case .wrongBundleCase:
             try setAppField("bundleId", .string(minter.app.bundleID.uppercased()), in: &draft, of: kind)
-        // The test's verifier expects `com.example.café` with a single character `é`.
+        // A verifier for `com.example.café`, with `é` as a single character, must reject this bundle ID.
         case .decomposedBundle: try setAppField("bundleId", .string("com.example.cafe\u{301}"), in: &draft, of: kind)
         case .noBundle: try setAppField("bundleId", nil, in: &draft, of: kind)
         case .wrongEnvironment:
@@ -176,9 +176,11 @@ package enum JWSDefect: String, CaseIterable, Sendable, Hashable {
             let milliseconds = minter.signingDate.timeIntervalSince1970 * 1000 + 0.7297
             try set(Self.dateName(of: kind), .number("\(milliseconds)"), in: &draft)
         case .unknownEnum:
-            try set(
-                kind == .renewalInfo ? "expirationIntent" : kind == .transaction ? "type" : "originalPlatform",
-                kind == .renewalInfo ? .integer(77) : .string("Something of 2031"), in: &draft)
+            switch kind {
+            case .renewalInfo: try set("expirationIntent", .integer(77), in: &draft)
+            case .transaction: try set("type", .string("Something of 2031"), in: &draft)
+            default: try set("originalPlatform", .string("Something of 2031"), in: &draft)
+            }
         case .unknownField: Self.append(#""somethingOf2031":{"deep":[1,2.5,null]}"#, to: &draft)
         case .dataAndSummary:
             let summary: JSONObject = ["bundleId": .string("com.example.other"), "environment": .string("Sandbox")]

@@ -74,7 +74,7 @@ package enum ReceiptDefect: String, CaseIterable, Sendable, Hashable {
             for byte: UInt8 in 0..<3 { draft.attributes.append(.init(type: 98, value: .octets([byte]))) }
         case .attributeTypeOverflow:
             // 2^32 + 2 must not be read as the bundle ID.
-            draft.attributes.append(.init(type: 1 << 32 + 2, value: .text("com.example.other")))
+            draft.attributes.append(.init(type: (1 << 32) + 2, value: .text("com.example.other")))
         case .fractionalDate: draft[.creationDate] = .text(ReceiptDate.text(instant).dropLast() + ".250Z")
         case .dateWithOffset:
             let local = ReceiptDate.text(instant.addingTimeInterval(3600)).dropLast()

@@ -151,7 +151,7 @@ extension LintSubject {
             let sale = platform.timeline.sale(of: era)
             let isFirst = era == platform.timeline.firstEra
             // If the era's beginning has no instant, the limits of the honor may be the limits of the era.
-            guard isFirst || sale.begin != .distantPast && platform.timeline.beginnings[era]?.date != nil else {
+            guard isFirst || (sale.begin != .distantPast && platform.timeline.beginnings[era]?.date != nil) else {
                 continue
             }
             // No customer bought the app before its first release.

@@ -26,9 +26,13 @@ extension LintRule {
                 let isInherited = subject.eras[subject.misplacedEra(group)].begins[platform.platform] == nil
                 let details = isInherited && platform.platform.inheritsFromIOS ? [platform.name, builds] : [builds]
                 let lost = inWords(group.lostEntitlements.sorted())
+                let condition = group.datesHelp ? " wherever the purchase date isn't known" : ""
+                let basis = group.isByDate ? "date" : platform.noun
+                let count = group.numbers.count == 1 ? "it counts" : "they count"
+                let honor = group.lostEntitlements.count == 1 ? "doesn't honor" : "don't honor"
                 report.add(
                     at: subject.path(ofBeginning: subject.misplacedEra(group), on: platform), as: details,
-                    "customers who bought \(builds) on \(platform.name) lose \(lost)\(group.datesHelp ? " wherever the purchase date isn't known" : ""): the release list says that the app was sold then, but by \(group.isByDate ? "date" : platform.noun) \(group.numbers.count == 1 ? "it counts" : "they count") as \(subject.name(group.era)), which \(lost) \(group.lostEntitlements.count == 1 ? "doesn't" : "don't") honor",
+                    "customers who bought \(builds) on \(platform.name) lose \(lost)\(condition): the release list says that the app was sold then, but by \(basis) \(count) as \(subject.name(group.era)), which \(lost) \(honor)",
                     fixes: subject.movedBoundary(group, on: platform), subject.advice(on: group, on: platform))
             }
         }
@@ -126,9 +130,10 @@ extension LintRule {
             for group in groups {
                 let isOne = group.numbers.count == 1
                 let builds = platform.name(of: group.numbers.sorted())
+                let condition = group.datesHelp ? " wherever the purchase date isn't known" : ""
                 report.add(
                     at: ["releases"], as: [platform.name, builds], severity: group.datesHelp ? .warning : .error,
-                    "the policy's release list lacks \(builds) on \(platform.name), so \(isOne ? "it proves" : "they prove") nothing: customers who got \(isOne ? "it" : "them") lose \(inWords(group.lost))\(group.datesHelp ? " wherever the purchase date isn't known" : "")",
+                    "the policy's release list lacks \(builds) on \(platform.name), so \(isOne ? "it proves" : "they prove") nothing: customers who got \(isOne ? "it" : "them") lose \(inWords(group.lost))\(condition)",
                     fixes: "add \(isOne ? "this release" : "these releases") to the policy's `releases`")
             }
         }
@@ -205,7 +210,7 @@ extension LintSubject {
         let lost = entitlements.filter { entitlement in
             let honors = lastingHonors(of: entitlement, in: era)
             // A limited honor may give these customers nothing anyway.
-            return honors.contains(where: \.isUnlimited) || !honors.isEmpty && namesByDate.contains(entitlement.name)
+            return honors.contains(where: \.isUnlimited) || (!honors.isEmpty && namesByDate.contains(entitlement.name))
         }.map(\.name).filter { !namesByBuild.contains($0) }
         return lost.isEmpty ? nil : (lost, lost.allSatisfy(namesByDate.contains))
     }

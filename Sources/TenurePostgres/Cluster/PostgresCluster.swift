@@ -2,8 +2,8 @@ import Foundation
 import TenureCore
 import TenureStore
 
-/// The database servers that one URL names. Finds the *primary*, the server that accepts writes. The others are
-/// *standbys*, which copy its changes and refuse writes.
+/// The servers that one URL names, with the URL's database and role. Finds the *primary*, the server that accepts
+/// writes. The others are *standbys*, which copy its changes and refuse writes.
 ///
 /// After a failover, several servers may accept writes. The one with the highest *timeline* is the primary: PostgreSQL
 /// begins a higher timeline each time a standby is promoted to the primary. So an old primary that comes back is never
@@ -175,8 +175,9 @@ final class PostgresCluster: Sendable {
         let isNew = state.withLock { state in
             state.timeline = max(state.timeline, connection.server.timeline)
             state.hasConnected = true
-            defer { state.primary = connection.host }
-            return state.primary !== connection.host
+            let hasChanged = state.primary !== connection.host
+            state.primary = connection.host
+            return hasChanged
         }
         storePrimary(connection.server)
         if isNew { for host in hosts where host !== connection.host { host.dropConnections() } }

@@ -28,14 +28,14 @@ extension PostgresConnection {
     ) throws(PostgresFailure) -> OpaquePointer {
         // The URL is the value of `dbname`. Its options override those before `dbname` in this list, and those after
         // `dbname` override the URL. libpq skips empty values.
-        let options = [
+        let options: [(keyword: String, value: String)] = [
             ("application_name", "tenure"), ("keepalives_idle", "15"), ("keepalives_interval", "5"),
             ("keepalives_count", "3"), ("tcp_user_timeout", "20000"), ("dbname", address.url.revealed),
             ("client_encoding", "UTF8"), ("host", host.host), ("hostaddr", host.address), ("port", host.port),
             ("target_session_attrs", "any"),
         ]
-        let keywords = options.map { UnsafePointer(strdup($0.0)) } + [nil]
-        let values = options.map { UnsafePointer(strdup($0.1)) } + [nil]
+        let keywords = options.map { UnsafePointer(strdup($0.keyword)) } + [nil]
+        let values = options.map { UnsafePointer(strdup($0.value)) } + [nil]
         defer { for text in keywords + values { free(UnsafeMutablePointer(mutating: text)) } }
         guard let handle = PQconnectStartParams(keywords, values, 1)
         else { throw .lost(address.description, "out of memory") }

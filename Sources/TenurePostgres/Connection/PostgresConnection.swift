@@ -220,7 +220,7 @@ final class PostgresConnection {
             if try isReady(for: Int32(POLLIN), until: deadline) { deadline = .now + answerTimeout }
             guard PQconsumeInput(handle) == 1 else { return }
             // The rest of a TLS record may be in libpq's memory, and `poll` doesn't report it.
-            if PQsslInUse(handle) == 1 { guard PQconsumeInput(handle) == 1 else { return } }
+            if PQsslInUse(handle) == 1, PQconsumeInput(handle) != 1 { return }
         }
     }
 
@@ -267,7 +267,7 @@ final class PostgresConnection {
             var descriptor = pollfd(fd: socket, events: Int16(truncatingIfNeeded: events), revents: 0)
             let ready = poll(&descriptor, 1, Int32(clamping: milliseconds + 1))
             // `poll` fails for a broken socket; libpq has the reason.
-            if ready > 0 || ready < 0 && errno != EINTR { return true }
+            if ready > 0 || (ready < 0 && errno != EINTR) { return true }
         }
     }
 }

@@ -27,7 +27,7 @@ extension PostgresConnection {
         return value
     }
 
-    /// Runs a transaction in the same way. `body` uses the connection itself instead of a session.
+    /// Like the other `transact`, but `body` uses the connection itself instead of a session.
     func transact<Value>(
         _ transaction: Transaction, under requirements: DatabaseRequirements? = nil,
         _ body: () throws(PostgresFailure) -> Value

@@ -59,8 +59,8 @@ struct StatementCache {
     }
 
     private mutating func removeOldest() -> String? {
-        let all = statements.flatMap { key, variants in variants.map { (key, $0) } }
-        guard let (key, oldest) = all.min(by: { $0.1.lastUse < $1.1.lastUse }) else { return nil }
+        let all = statements.flatMap { key, variants in variants.map { (key: key, statement: $0) } }
+        guard let (key, oldest) = all.min(by: { $0.statement.lastUse < $1.statement.lastUse }) else { return nil }
         statements[key]?.removeAll { $0.name == oldest.name }
         if statements[key]?.isEmpty == true { statements[key] = nil }
         count -= 1

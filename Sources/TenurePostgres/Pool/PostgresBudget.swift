@@ -1,13 +1,14 @@
 import TenureCore
 package import TenureStore
 
-/// The connections of this process to one server. All apps of the process with a database on this server share them.
+/// The limited connections of this process to one server. All apps of the process with a database on this server share
+/// them.
 package final class PostgresBudget: Sendable {
     /// The connections for transactions.
     let transactions = PostgresWorkers(for: .transactions, limit: 1)
     /// The connections that only look up customers.
     let lookups = PostgresWorkers(for: .lookups, limit: 2)
-    /// The clusters by URL. A cluster is the servers of one URL; apps with the same URL share it and its connections.
+    /// The clusters by URL. A cluster is the servers, database and role of one URL; apps with the same URL share it.
     private let clusters = Locked<[String: Weak<PostgresCluster>]>([:])
 
     private init() {}
@@ -29,8 +30,7 @@ package final class PostgresBudget: Sendable {
         return budget
     }
 
-    /// Returns the cluster of the address: the servers in its URL. All apps with the same URL share it. A new cluster
-    /// raises the number of look-up connections.
+    /// Returns the cluster of the address. A new cluster raises the number of look-up connections.
     func cluster(for address: PostgresAddress) -> PostgresCluster {
         let (cluster, count) = clusters.withLock { clusters in
             clusters = clusters.filter { $0.value.object != nil }

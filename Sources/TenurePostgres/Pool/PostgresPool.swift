@@ -113,7 +113,7 @@ struct PostgresQueue {
         return (number, job)
     }
 
-    /// Removes the job with this number; nil if it isn't in the queue.
+    /// Removes and returns the job with this number; nil if it isn't in the queue.
     mutating func remove(_ number: UInt64) -> PostgresJob? {
         defer { advance() }
         return jobs.removeValue(forKey: number)

@@ -21,7 +21,7 @@ struct PostgresLane {
 /// Decides which worker runs which job: the lanes with their waiting jobs, and the workers with their connections. It
 /// has no threads and does no I/O. `PostgresWorkers` calls it while holding a lock, and carries out what it decides.
 ///
-/// A *cluster* is a database on certain servers under one role, and a worker is connected to at most one. For example,
+/// A *cluster* is the servers, database and role of one URL, and a worker is connected to at most one. For example,
 /// the apps A and B use the database `tenure`, and the app C uses `games`; `limit` is 2. Each app has a lane. Both
 /// workers are connected to `tenure` and run the jobs of A and B. When C has a job, one of them connects to `games`
 /// instead. It does so immediately if A and B have no waiting job, or if C has fewer running jobs. Otherwise it does so
@@ -198,7 +198,8 @@ struct PostgresWorkersState {
         // The next lane for the worker's own connection, and the next lane for a new connection.
         let own = worker.cluster.flatMap { cluster in nextLane { $0.cluster === cluster } }
         let other = nextLane { $0.cluster !== worker.cluster && canConnect(to: $0.cluster) }
-        if let own, !(other.map { shouldLeave(worker, lane: own, for: $0) } ?? false) { return takeJob(from: own) }
+        let mustLeave = if let own, let other { shouldLeave(worker, lane: own, for: other) } else { false }
+        if let own, !mustLeave { return takeJob(from: own) }
         if let other, let cluster = lanes[other]?.cluster {
             leave(worker)
             connectingWorkers[ObjectIdentifier(cluster), default: 0] += 1

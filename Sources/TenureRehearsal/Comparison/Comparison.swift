@@ -185,7 +185,8 @@ package enum Change: String, Sendable, Hashable, CaseIterable {
         case (true, false): self = .loses
         case (true, true) where before.until != now.until:
             self = (now.until ?? .distantFuture) > (before.until ?? .distantFuture) ? .gains : .loses
-        default: self = before.outcome != now.outcome ? .changesOutcome : before == now ? .same : .changesReason
+        case _ where before == now: self = .same
+        default: self = before.outcome == now.outcome ? .changesReason : .changesOutcome
         }
     }
 

@@ -95,7 +95,7 @@ extension HTMLReport {
         element("h2", name)
         markup(tally.counts.bar(isCompared: isCompared))
         markup("<div class=\"legend\">")
-        for part in BarPart.allCases where isCompared || part != .gains && part != .loses {
+        for part in BarPart.allCases where isCompared || (part != .gains && part != .loses) {
             let count = tally.counts.count(part)
             markup(
                 "<span><i class=\"\(part.rawValue)\"></i>\(part.label(isCompared: isCompared)) <b>\(count.grouped)</b> (\(count.share(of: customers).htmlEscaped))</span>"

@@ -202,7 +202,7 @@ extension Int {
         if self > 0, percent < 0.01 { return "<0.01%" }
         if self < total, percent > 99.99 { return ">99.99%" }
         // With one decimal, 99.95 would be rounded to 100.0.
-        let needsTwoDecimals = percent < 9.995 || self < total && percent > 99.9
+        let needsTwoDecimals = percent < 9.995 || (self < total && percent > 99.9)
         return String(format: needsTwoDecimals ? "%.2f%%" : "%.1f%%", percent)
     }
 }

@@ -54,15 +54,15 @@ actor AppStoreTokens {
     /// The latest token; nil before the first request, and after the App Store rejected a token.
     private var current: (text: String, issued: Date)?
 
-    /// The seconds before a token expires in which no new request uses it: a request takes time, and clocks differ.
+    /// How many seconds before it expires a token is replaced: a request takes time, and clocks differ.
     private static let margin: TimeInterval = 60
 
     init(_ credentials: AppStoreCredentials) { self.credentials = credentials }
 
     /// Returns the current token, or signs a new one. Throws `cannotSign` if that fails.
     func token(at now: Date) throws(AppStoreFailure) -> String {
-        // Reuse the token unless it is about to expire, or was issued in the future because the clock was set back
-        // since: the App Store rejects such tokens.
+        // Reuse the token unless it is about to expire. The clock may have been set back: the App Store rejects tokens
+        // that were issued in the future.
         if let current, (0..<AppStoreCredentials.lifetime - Self.margin).contains(now.timeIntervalSince(current.issued))
         {
             return current.text

@@ -76,7 +76,8 @@ public struct S3Settings: Sendable, Hashable {
         guard let url = URL(string: text), let host = url.host, !host.isEmpty, url.user == nil, url.query == nil,
             url.fragment == nil, url.path.isEmpty || url.path == "/"
         else { return nil }
-        return url.scheme == "https" || url.scheme == "http" && ServiceConfiguration.isLoopback(host) ? url : nil
+        let isAllowed = url.scheme == "https" || (url.scheme == "http" && ServiceConfiguration.isLoopback(host))
+        return isAllowed ? url : nil
     }
 
     /// The mistakes that can be found without reading a file.

@@ -119,7 +119,7 @@ struct ContentAccess: Sendable {
             // Whether undetermined decisions unlock packs now. Further packs may be unlocked by a trial.
             let hasGrace = policy.allowsUndetermined(since: customer.createdAt, at: now)
             var allowed = unlocks.filter { unlock in
-                outcomes[unlock] == .granted || hasGrace && outcomes[unlock] == .undetermined
+                outcomes[unlock] == .granted || (hasGrace && outcomes[unlock] == .undetermined)
             }
             let unlocksWithTrial = unlocks.subtracting(allowed).filter { policy.trial(of: $0) != nil }
             guard !unlocksWithTrial.isEmpty else { return allowed }

@@ -99,7 +99,7 @@ extension HTTPFields {
     fileprivate func saysJSON(isLenient: Bool) -> Bool {
         guard let field = self[.contentType] else { return isLenient }
         let type = field.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
-        return type == "application/json" || isLenient && type.hasPrefix("application/json")
+        return type == "application/json" || (isLenient && type.hasPrefix("application/json"))
     }
 }
 

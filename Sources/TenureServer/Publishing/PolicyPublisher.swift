@@ -140,7 +140,7 @@ struct PolicyPublisher: Sendable {
             }
             // Errors about lost rights are checked after the numbers of customers, because a refusal with numbers says
             // more.
-            if request.takeFrom ?? 0 == 0 { try await check.refuse(errors, at: now) }
+            if (request.takeFrom ?? 0) == 0 { try await check.refuse(errors, at: now) }
             let requested = RequestedPublication(
                 compiled: compiled, sha256: sha256, action: candidate.action, at: now, actor: actor,
                 author: request.author, reason: request.reason, rehearsal: request.rehearsal,

@@ -5,7 +5,7 @@ import TenureAPI
 /// Rejects requests of clients that send too many requests, counted by address and by access token. Behind a proxy,
 /// also rejects requests of clients with too many requests in progress. The middleware runs before the body is read.
 ///
-/// `GET /health/live` has no limit. Otherwise, a supervisor with a refused request would restart a service that works.
+/// `GET /health/live` has no limit: if this request were refused, a supervisor would restart a service that works.
 struct RateLimitMiddleware: ServiceMiddleware {
     private let byAddress: TokenBuckets?
     private let byToken: TokenBuckets?

@@ -198,8 +198,8 @@ enum NetworkFileSystem {
         /// the type after the dash. `man 5 proc` describes the table.
         static func type(ofDevice device: UInt64, in table: String) -> String? {
             // The numbers that C's macros `major` and `minor` return. Swift doesn't import them.
-            let major = (device >> 8) & 0xFFF | (device >> 32) & 0xFFFF_F000
-            let minor = device & 0xFF | (device >> 12) & 0xFFFF_FF00
+            let major = ((device >> 8) & 0xFFF) | ((device >> 32) & 0xFFFF_F000)
+            let minor = (device & 0xFF) | ((device >> 12) & 0xFFFF_FF00)
             for line in table.split(separator: "\n") {
                 let fields = line.split(separator: " ")
                 guard fields.count > 2, fields[2] == "\(major):\(minor)", let dash = fields.firstIndex(of: "-"),

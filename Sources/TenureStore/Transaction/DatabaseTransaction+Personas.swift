@@ -59,8 +59,8 @@ extension DatabaseTransaction {
         return []
     }
 
-    /// Revokes the persona with this name, and returns it. Returns nil if there is no such persona, if it is already
-    /// revoked, or if it has expired; an expired persona is revoked, too.
+    /// Revokes the persona with this name, and returns it. Returns nil if there is no such persona, or if it is already
+    /// revoked. An expired persona is revoked, but nil is returned.
     package func revokePersona(named name: String, actor: String) throws(StoreError) -> StoredPersona? {
         guard let persona = try unrevokedPersona(named: name) else { return nil }
         try session.execute(

@@ -31,10 +31,10 @@ package struct StoredPromise: Sendable, Hashable {
         if recordedAt != other.recordedAt { return recordedAt < other.recordedAt }
         if policyVersion != other.policyVersion { return policyVersion < other.policyVersion }
         if entitlement != other.entitlement { return entitlement < other.entitlement }
-        return description < other.description
+        return tieBreaker < other.tieBreaker
     }
 
-    private var description: String { "\(acquisition) \(until?.millisecondsSince1970 ?? .max)" }
+    private var tieBreaker: String { "\(acquisition) \(until?.millisecondsSince1970 ?? .max)" }
 
     /// Whether `other` already promises everything that this promise does.
     func repeats(_ other: StoredPromise) -> Bool {
@@ -43,8 +43,8 @@ package struct StoredPromise: Sendable, Hashable {
     }
 }
 
-/// Stores and reads promises: rights that are stored so that later policies can't take them (`StoredPromise`). A
-/// promise belongs to a *member*: a row of `customers`, of which a merged customer has several.
+/// Stores and reads promises. A promise belongs to a *member*: a row of `customers`, of which a merged customer has
+/// several.
 extension DatabaseTransaction {
     /// Stores a promise for the member by which the customer was found. If the publication of a policy ended the same
     /// promise before, it counts again.
@@ -96,9 +96,6 @@ extension DatabaseTransaction {
 
     // MARK: Ended promises
 
-    // Promises (rights that are stored so that later policies keep them) that a publication ended, and the check that
-    // no update stores them again.
-
     /// Returns the promises that a rollback to the publication with this ID restores, by the customer's row ID: the
     /// promises that were ended by later publications. Empty if `publication` is nil.
     package func restorablePromises(after publication: Int64?) throws(StoreError) -> [Int64: [StoredPromise]] {
@@ -135,9 +132,9 @@ extension DatabaseTransaction {
             ]) != nil
     }
 
-    /// Throws `policyChanged` if another policy has taken effect since the update was decided, or if a publication has
-    /// ended a promise of an earlier version that the update stores. Accepts every update that neither stores promises
-    /// nor changes what webhooks report: such an update doesn't depend on the policy.
+    /// Throws `policyChanged` if another policy has taken effect since the update was decided, or if the update stores a
+    /// promise of an earlier policy that a publication has ended. Accepts every update that neither stores promises nor
+    /// changes what webhooks report: such an update doesn't depend on the policy.
     func checkPolicy(of update: CustomerUpdate, former: Customer?) throws(StoreError) {
         guard let version = update.policyVersion else { return }
         let sent = update.entitlementChange.sentEntitlements

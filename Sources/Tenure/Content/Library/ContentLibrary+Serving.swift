@@ -38,7 +38,7 @@ extension ContentLibrary {
     /// Whether the app must call `allowExpensiveNetwork()` before this download may use the current network.
     private func needsConsent(_ request: PackRequest) -> Bool {
         guard let network, !request.allowsExpensiveNetwork else { return false }
-        return network.isConstrained || network.isExpensive && isAboveLimit
+        return network.isConstrained || (network.isExpensive && isAboveLimit)
     }
 
     /// Whether a download can run now.
@@ -70,11 +70,13 @@ extension ContentLibrary {
         if let runningDownload {
             // If the system can download for the app, a download ends when the app enters or leaves the foreground. The
             // task's `finish` then calls `schedule` again.
-            let mayContinue =
-                requests.contains { $0.pack == runningDownload.pack && isReady($0) }
-                && (runningDownload.isInForeground == isInForeground
-                    || runningDownload.isInForeground && background == nil)
-            if !mayContinue { runningDownload.task.cancel() }
+            guard let request = requests.first(where: { $0.pack == runningDownload.pack }), isReady(request),
+                runningDownload.isInForeground == isInForeground
+                    || (runningDownload.isInForeground && background == nil)
+            else {
+                runningDownload.task.cancel()
+                return
+            }
             return
         }
         // No download runs: choose the first request that can run. In the background, only what the system has

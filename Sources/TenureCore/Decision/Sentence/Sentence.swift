@@ -262,7 +262,7 @@ extension Date {
     ///   every time zone, so such a right ends at noon UTC of the next day.
     package func inWords(asEndOfDay isOfDay: Bool) -> String {
         guard let day else { return "until an unknown date" }
-        guard secondsOfDay == 0 || isOfDay && secondsOfDay == 43_200 else { return "until \(day.inWords)" }
+        guard secondsOfDay == 0 || (isOfDay && secondsOfDay == 43_200) else { return "until \(day.inWords)" }
         return "through \(CivilDay(number: day.number - 1).inWords)"
     }
 
