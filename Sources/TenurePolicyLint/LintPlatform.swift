@@ -96,7 +96,7 @@ struct LintPlatform: Sendable {
     /// Returns the period in which the release was on sale: until the next release in the list, or `distantFuture`.
     func sale(of release: Release) -> (from: Date, until: Date) {
         let start = release.releasedAt.sortingDate
-        // A list may have thousands of releases.
+        // Use a binary search, because a list may have thousands of releases.
         let next = releases.partitioningIndex { $0.release.releasedAt.sortingDate > start }
         return (start, next < releases.count ? releases[next].release.releasedAt.sortingDate : .distantFuture)
     }
@@ -123,8 +123,7 @@ struct LintPlatform: Sendable {
         let proven = release.originalAppVersion.flatMap { eras(provenBy: $0) }
         let provenEra = proven?.count == 1 ? proven?.first : nil
         guard let era = release.releasedAt == .undated ? provenEra : era(of: release) else { return nil }
-        // This is a function, because only few releases of a long list without dates need this search. For all other
-        // releases, the loop returns nil before.
+        // A function, so that this search runs only for the few releases for which the loop finds the end of the sale.
         func from() -> Date {
             begin ?? orderedReleases[..<index].lazy.reversed().compactMap { self.begin(of: $0.release) }.first
                 ?? .distantPast

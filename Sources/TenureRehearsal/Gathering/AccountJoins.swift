@@ -27,11 +27,11 @@ struct AccountJoins: Sendable {
 
     /// Makes two accounts one customer.
     mutating func join(_ one: CustomerName, _ other: CustomerName) {
-        let roots = (root(of: one), root(of: other))
-        parents[roots.0] = parents[roots.0] ?? roots.0
-        parents[roots.1] = parents[roots.1] ?? roots.1
+        let (first, second) = (root(of: one), root(of: other))
+        parents[first] = parents[first] ?? first
+        parents[second] = parents[second] ?? second
         // The first name in sorting order represents all accounts, so that the order of joining doesn't matter.
-        let (root, child) = roots.0.precedes(roots.1) ? (roots.0, roots.1) : (roots.1, roots.0)
+        let (root, child) = first.precedes(second) ? (first, second) : (second, first)
         parents[child] = root
         // A long way from an account to its root would make later searches slow.
         shorten(one, to: root)

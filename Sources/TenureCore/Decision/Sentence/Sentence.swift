@@ -242,7 +242,7 @@ extension Sentence {
 }
 
 extension CivilDay {
-    /// "June 10, 2015".
+    /// The day in a sentence, such as "June 10, 2015".
     package var inWords: String { "\(Self.monthNames[(month - 1) % 12]) \(day), \(year)" }
 
     private static let monthNames = [
