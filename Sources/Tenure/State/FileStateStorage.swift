@@ -51,7 +51,7 @@ package struct FileStateStorage: StateStorage {
         }
     }
 
-    /// Returns the contents of a file. Nil if the file doesn't exist.
+    /// Returns the contents of a file. Nil if the file doesn't exist; empty if the file is too large.
     private func contents(of file: WholeFile) throws -> Data? {
         guard let contents = try file.read(maximumSize: SealedState.maximumSize) else { return nil }
         // The client never writes a larger file. Empty data has no valid seal, so the state is rejected.
