@@ -31,8 +31,8 @@ package struct FileStateStorage: StateStorage {
 
     /// Returns the secret, and creates it if it is missing or damaged.
     ///
-    /// The closure that is passed to `update` calls this method while the lock is held; `load` calls it without the
-    /// lock. If the secret is missing, all processes use the first secret that was written. If it is damaged, two
+    /// `StateStorage.update` calls this method while the lock is held; `StateStorage.load` calls it without the lock.
+    /// If the secret is missing, all processes use the first secret that was written. If it is damaged, two
     /// processes that load at the same time may write different secrets, and the last secret stays. A state that was
     /// sealed with the other secret in between is rejected later, like a state that was sealed before the damage.
     package func secret() throws -> Data {
