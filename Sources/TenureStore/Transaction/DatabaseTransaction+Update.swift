@@ -39,7 +39,8 @@ extension DatabaseTransaction {
         // For a new customer, all identities are stored: they may have named a customer who was erased in the meantime.
         let new = former == nil ? identities : found.namedMembers.unknownIdentities
         try insert(new + update.identities.filter { !all.contains($0) }, ofMember: customer.member, in: customer.realm)
-        // The artifacts of an unbound customer name the customers that the unbound customer is linked to.
+        // Skip this for an unbound customer (artifacts that came without proof that they belong to the sender): these
+        // identities name the customers to whom it is linked.
         if !identities.contains(where: { $0.kind == .unbound }) {
             try insert(
                 update.facts.renewals(beyond: former?.facts)
