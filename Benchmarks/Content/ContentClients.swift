@@ -70,7 +70,7 @@ enum ContentClients {
         print("ratio \(download) \(format(ratios.median)) <=1")
     }
 
-    /// An update with one changed file of 5 % and two renamed ones: the bytes on the wire, with heads, catalog and
+    /// An update with one changed file of 5% and two renamed ones: the bytes on the wire, with heads, catalog and
     /// manifest, against the changed file.
     private static func measureUpdate(_ folder: URL, _ content: ContentBenchmark, _ nginx: Nginx) async throws {
         let files = folder.appendingPathComponent("files").path

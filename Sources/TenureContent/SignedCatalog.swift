@@ -11,7 +11,7 @@ package import TenurePolicyFile
 #endif
 
 /// A signed content catalog: the list of an app's asset packs. Any server can publish it, because the app pins the
-/// public key of the key that must have signed it.
+/// public key that verifies it.
 ///
 /// The text is a compact JWS like a signed policy, but with another `typ`, so that a policy isn't accepted as a
 /// catalog. Its payload is a JSON object with `counter`, which increases with each catalog, `iat` (the signing time in
@@ -37,7 +37,7 @@ package struct SignedCatalog: Sendable, Hashable {
     /// Verifies an untrusted text.
     ///
     /// - Parameters:
-    ///   - keys: the public keys that the app pins. One of these keys must have signed the catalog.
+    ///   - keys: the public keys that the app pins. One of these keys must verify the signature.
     ///   - bundleID: the bundle ID that the catalog must have. Nil to accept any bundle ID.
     package static func verify(
         _ text: some Collection<UInt8>, keys: [PinnedKey], bundleID: String?

@@ -145,6 +145,6 @@ public struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
 
     /// Creates an object with the members in the order of the literal.
     public init(dictionaryLiteral members: (String, JSONValue)...) {
-        self.init(members: members.map { Member(name: $0.0, value: $0.1) })
+        self.init(members: members.map { name, value in Member(name: name, value: value) })
     }
 }

@@ -96,7 +96,7 @@ struct LintPlatform: Sendable {
     /// Returns the period in which the release was on sale: until the next release in the list, or `distantFuture`.
     func sale(of release: Release) -> (from: Date, until: Date) {
         let start = release.releasedAt.sortingDate
-        // A list may have thousands of releases.
+        // Use a binary search, because a list may have thousands of releases.
         let next = releases.partitioningIndex { $0.release.releasedAt.sortingDate > start }
         return (start, next < releases.count ? releases[next].release.releasedAt.sortingDate : .distantFuture)
     }
@@ -123,8 +123,7 @@ struct LintPlatform: Sendable {
         let proven = release.originalAppVersion.flatMap { eras(provenBy: $0) }
         let provenEra = proven?.count == 1 ? proven?.first : nil
         guard let era = release.releasedAt == .undated ? provenEra : era(of: release) else { return nil }
-        // This is a function, because only few releases of a long list without dates need this search. For all other
-        // releases, the loop returns nil before.
+        // A function, so that this search runs only for the few releases for which the loop finds the end of the sale.
         func from() -> Date {
             begin ?? orderedReleases[..<index].lazy.reversed().compactMap { self.begin(of: $0.release) }.first
                 ?? .distantPast
@@ -208,25 +207,4 @@ extension Release.Moment {
     var sortingDay: CivilDay { CivilDay(of: sortingDate) }
 
     var isInstant: Bool { if case .instant = self { true } else { false } }
-}
-
-/// Returns names in backticks as a list for a message: `a`, `b` and `c`. A long list ends with a number instead, so
-/// that thousands of messages about thousands of names stay short.
-func inWords(_ names: [String], _ conjunction: String = "and") -> String {
-    let quoted = names.prefix(20).map { "`\($0.shortened)`" }
-    if names.count > quoted.count {
-        return quoted.joined(separator: ", ") + " \(conjunction) \(names.count - quoted.count) more"
-    }
-    guard let last = quoted.last, quoted.count > 1 else { return quoted.first ?? "nothing" }
-    return quoted.dropLast().joined(separator: ", ") + " \(conjunction) " + last
-}
-
-/// Returns builds or versions as a list for a message: `37`, `90 and 110`, `100 … 119 (20 in all)`.
-///
-/// - Parameter numbers: in ascending order.
-func inWords(_ numbers: [AppVersion]) -> String {
-    let texts = numbers.map { "\($0)".shortened }
-    guard texts.count <= 8 else { return "\(texts[0]) … \(texts[texts.count - 1]) (\(texts.count) in all)" }
-    guard let last = texts.last, texts.count > 1 else { return texts.first ?? "none" }
-    return texts.dropLast().joined(separator: ", ") + " and " + last
 }

@@ -36,9 +36,10 @@ package enum Linter {
             }
         }
         return findings.sorted { left, right in
-            let places = (left.position.order(mainFile: draft.fileName), right.position.order(mainFile: draft.fileName))
+            let leftPlace = left.position.order(mainFile: draft.fileName)
+            let rightPlace = right.position.order(mainFile: draft.fileName)
             // At the same position, sort the most severe first.
-            return places.0 == places.1 ? left.severity > right.severity : places.0 < places.1
+            return leftPlace == rightPlace ? left.severity > right.severity : leftPlace < rightPlace
         }
     }
 

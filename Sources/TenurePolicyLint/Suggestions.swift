@@ -18,7 +18,7 @@ struct Suggestions {
     /// - Parameter findings: the findings for the unchanged file.
     init(for input: Linter.Input, findings: [LintFinding]) {
         self.input = input
-        before = Self.keys(of: findings)
+        before = Self.severities(of: findings)
         let size = (input.releases ?? input.draft.releases).count + input.draft.entitlements.count
         let tests = max(6, min(64, 60_000 / (size + 1)))
         testsLeft = (tests, tests)
@@ -59,14 +59,14 @@ struct Suggestions {
             testsLeft[keyPath: budget] -= 1
             var edited = input
             edited.draft = input.draft.edited(by: edits)
-            results[edits] = Self.keys(of: Linter.findingsWithFixes(edited).map(\.finding))
+            results[edits] = Self.severities(of: Linter.findingsWithFixes(edited).map(\.finding))
         }
         guard let after = results[edits], findings.allSatisfy({ after[$0] == nil }) else { return false }
         return after.allSatisfy { key, severity in before[key].map { severity <= $0 } ?? false }
     }
 
     /// Returns the highest severity of each finding.
-    private static func keys(of findings: [LintFinding]) -> [FindingKey: LintFinding.Severity] {
+    private static func severities(of findings: [LintFinding]) -> [FindingKey: LintFinding.Severity] {
         Dictionary(findings.map { (FindingKey($0), $0.severity) }, uniquingKeysWith: max)
     }
 }

@@ -188,17 +188,18 @@ package struct EvidenceRehearsal: Sendable {
     /// Moves the entries of lines with a placeholder `id` to the next name of their customer, so that the `id` is
     /// ignored.
     private static func moveEntriesOfPlaceholders(
-        _ anonymous: [CustomerName: Int], in folder: SpillFolder
+        _ placeholders: [CustomerName: Int], in folder: SpillFolder
     ) throws(RehearsalError) {
-        for bucket in Set(anonymous.keys.map { SpillFolder.bucket(of: $0, at: .exported) }) {
+        for bucket in Set(placeholders.keys.map { SpillFolder.bucket(of: $0, at: .exported) }) {
             guard let contents = folder.removeRecords(of: bucket) else { continue }
             var records: [(bucket: Int, record: [UInt8])] = []
             try contents.forEach { record in
                 var record = record
-                if anonymous[record.name] != nil {
+                if placeholders[record.name] != nil {
+                    // The aliases of a placeholder aren't needed anymore.
                     guard case .entry(let entry) = record.content, let nextName = entry.nextName else { return }
-                    let facts = SpillRecord.Entry(exportedID: entry.exportedID, nextName: nil, facts: entry.facts)
-                    record = SpillRecord(nextName, .entry(facts))
+                    let movedEntry = SpillRecord.Entry(exportedID: entry.exportedID, nextName: nil, facts: entry.facts)
+                    record = SpillRecord(nextName, .entry(movedEntry))
                 }
                 var bytes: [UInt8] = []
                 record.append(to: &bytes)

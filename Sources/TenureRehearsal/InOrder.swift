@@ -2,8 +2,8 @@ import Foundation
 
 /// Runs tasks on all cores, and passes their results to `handle` in the order of the tasks.
 ///
-/// The number of tasks that run at the same time is limited, and so is the number of results that wait for the result
-/// of an earlier task.
+/// The number of tasks that run at the same time is limited. So is the number of results that wait for the result of an
+/// earlier task, so that they don't fill the memory if one task is slow.
 ///
 /// - Parameters:
 ///   - makeNext: returns the input of the next task; nil after the last one. Like `handle`, it runs on the caller's
@@ -21,8 +21,6 @@ package func inOrder<Work: Sendable, Done: Sendable>(
         // The results that wait for the result of an earlier task, by the number of their task.
         var waiting: [Int: Done] = [:]
         while true {
-            // Also limit the results that wait for the result of an earlier task, so that they don't fill the memory if
-            // one task is slow.
             while started - handled < limit, let next = try await makeNext() {
                 let index = started
                 group.addTask { (index, await work(next)) }

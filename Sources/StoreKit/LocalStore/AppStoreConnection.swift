@@ -71,8 +71,8 @@ struct HTTPConnection: AppStoreConnection {
         return request
     }
 
-    /// Returns the JSON object in the store's response. Throws `refused` with the store's reason for any status except
-    /// 200.
+    /// Returns the JSON object in the store's response. Throws `refused` with the store's reason if the status isn't
+    /// 200, and `network` if the response isn't a JSON object.
     private static func answer(_ response: TransportResponse) throws(ConnectionFailure) -> JSONObject {
         guard case .object(let answer)? = try? JSONValue(parsing: Array(response.body)) else {
             throw .network(URLError(.badServerResponse))

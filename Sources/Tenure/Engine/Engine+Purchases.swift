@@ -136,7 +136,7 @@ final class PurchaseFinisher {
             let id = transaction.purchase.transactionID
             guard transactionsInProgress.insert(id).inserted else { continue }
             if case .failure(let error)? = await setup.callAppStore({ try await $0.finish(id) }) {
-                setup.options.log.error("a transaction couldn't be finished, and is finished later: \(error)")
+                setup.options.log.error("a transaction couldn't be finished, and will be finished later: \(error)")
                 transactionsInProgress.remove(id)
                 // If the App Store hangs, it would also hang for the next transaction.
                 if error is TimedOut { return }

@@ -31,8 +31,8 @@ package struct FileStateStorage: StateStorage {
 
     /// Returns the secret, and creates it if it is missing or damaged.
     ///
-    /// The closure that is passed to `update` calls this method while the lock is held; `load` calls it without the
-    /// lock. If the secret is missing, all processes use the first secret that was written. If it is damaged, two
+    /// `StateStorage.update` calls this method while the lock is held; `StateStorage.load` calls it without the lock.
+    /// If the secret is missing, all processes use the first secret that was written. If it is damaged, two
     /// processes that load at the same time may write different secrets, and the last secret stays. A state that was
     /// sealed with the other secret in between is rejected later, like a state that was sealed before the damage.
     package func secret() throws -> Data {
@@ -51,7 +51,7 @@ package struct FileStateStorage: StateStorage {
         }
     }
 
-    /// Returns the contents of a file. Nil if the file doesn't exist.
+    /// Returns the contents of a file. Nil if the file doesn't exist; empty if the file is too large.
     private func contents(of file: WholeFile) throws -> Data? {
         guard let contents = try file.read(maximumSize: SealedState.maximumSize) else { return nil }
         // The client never writes a larger file. Empty data has no valid seal, so the state is rejected.

@@ -118,8 +118,8 @@ extension Sequence<Tenure.ProductTerms> {
     public func sortedByPeriod() -> [Tenure.ProductTerms] {
         sorted { left, right in
             if left.rank != right.rank { return left.rank < right.rank }
-            let lengths = (left.period?.approximateDays ?? 0, right.period?.approximateDays ?? 0)
-            if lengths.0 != lengths.1 { return lengths.0 < lengths.1 }
+            let (leftDays, rightDays) = (left.period?.approximateDays ?? 0, right.period?.approximateDays ?? 0)
+            if leftDays != rightDays { return leftDays < rightDays }
             return left.price != right.price ? left.price < right.price : left.id < right.id
         }
     }

@@ -42,7 +42,7 @@ extension PackSource {
 package struct ContentPublisher: Sendable {
     package let folder: ContentFolder
     private let key: P256.Signing.PrivateKey
-    /// The public keys of which one must have signed the folder's current catalog.
+    /// The public keys of which one must verify the folder's current catalog.
     private let knownKeys: [PinnedKey]
 
     /// - Parameters:

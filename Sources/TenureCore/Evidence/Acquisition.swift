@@ -147,12 +147,11 @@ extension AppProof {
     /// Sorts by signing date, the earliest first. Artifacts without a signing date come last. Artifacts that were
     /// signed at the same time are sorted by content, so that the order in which they were received doesn't matter.
     static func areInSigningOrder(_ left: AppProof, _ right: AppProof) -> Bool {
-        let signings = (left.signedDate ?? .distantFuture, right.signedDate ?? .distantFuture)
-        if signings.0 != signings.1 { return signings.0 < signings.1 }
-        let dates = (left.originalPurchaseDate ?? .distantFuture, right.originalPurchaseDate ?? .distantFuture)
-        if dates.0 != dates.1 { return dates.0 < dates.1 }
-        let texts = (left.canonicalText, right.canonicalText)
-        return texts.0 < texts.1
+        let (leftSigned, rightSigned) = (left.signedDate ?? .distantFuture, right.signedDate ?? .distantFuture)
+        if leftSigned != rightSigned { return leftSigned < rightSigned }
+        let leftDate = left.originalPurchaseDate ?? .distantFuture
+        let rightDate = right.originalPurchaseDate ?? .distantFuture
+        return leftDate != rightDate ? leftDate < rightDate : left.canonicalText < right.canonicalText
     }
 
     /// All facts but the two dates that the sorting compares first, as one string.
@@ -206,8 +205,8 @@ package func acquisitions(in proofs: [AppProof]) -> [Acquisition] {
 
 /// Returns the indexes of the two groups to join next; nil if no two groups have matching dates and IDs that don't
 /// contradict each other.
-private func closestPair(in groups: [[AppProof]]) -> (Int, Int)? {
-    var best: (Int, Int, distance: TimeInterval)?
+private func closestPair(in groups: [[AppProof]]) -> (first: Int, second: Int)? {
+    var best: (first: Int, second: Int, distance: TimeInterval)?
     for first in groups.indices {
         for second in groups.indices where second > first {
             guard let distance = distance(groups[first], groups[second]), distance < (best?.distance ?? .infinity),
@@ -216,7 +215,7 @@ private func closestPair(in groups: [[AppProof]]) -> (Int, Int)? {
             best = (first, second, distance)
         }
     }
-    return best.map { ($0.0, $0.1) }
+    return best.map { ($0.first, $0.second) }
 }
 
 /// Returns the smallest difference between a date of one group and a date of the other group; nil if the difference

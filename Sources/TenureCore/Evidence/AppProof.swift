@@ -57,8 +57,8 @@ public struct AppProof: Sendable, Hashable {
     /// Sorts by signing date. Proofs without a signing date come first, because they are treated as the oldest. Proofs
     /// that were signed at the same time are sorted by content.
     fileprivate static func areInSigningOrderUndatedFirst(_ left: AppProof, _ right: AppProof) -> Bool {
-        let signings = (left.signedDate ?? .distantPast, right.signedDate ?? .distantPast)
-        return signings.0 == signings.1 ? areInSigningOrder(left, right) : signings.0 < signings.1
+        let (leftSigned, rightSigned) = (left.signedDate ?? .distantPast, right.signedDate ?? .distantPast)
+        return leftSigned == rightSigned ? areInSigningOrder(left, right) : leftSigned < rightSigned
     }
 
     /// The same proof without its signing date, to compare facts.

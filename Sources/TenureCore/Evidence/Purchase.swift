@@ -83,8 +83,8 @@ public struct Purchase: Sendable, Hashable {
         let mine = (signedDate ?? .distantPast, revocationDate == nil ? 0 : 1)
         let others = (other.signedDate ?? .distantPast, other.revocationDate == nil ? 0 : 1)
         if mine != others { return mine > others }
-        let ends = (expiresDate ?? .distantFuture, other.expiresDate ?? .distantFuture)
-        return ends.0 != ends.1 ? ends.0 < ends.1 : canonicalText < other.canonicalText
+        let (end, otherEnd) = (expiresDate ?? .distantFuture, other.expiresDate ?? .distantFuture)
+        return end != otherEnd ? end < otherEnd : canonicalText < other.canonicalText
     }
 
     /// Joins two states of one transaction. The later-signed state is used. But `isUpgraded` is kept from either state,
@@ -143,10 +143,11 @@ public struct Renewal: Sendable, Hashable {
     /// Whether this renewal info replaces the other. The later-signed renewal info is used. If both were signed at the
     /// same time, the renewal info that grants less is used.
     package func supersedes(_ other: Renewal) -> Bool {
-        let signings = (signedDate ?? .distantPast, other.signedDate ?? .distantPast)
-        if signings.0 != signings.1 { return signings.0 > signings.1 }
-        let graces = (gracePeriodExpiresDate ?? .distantPast, other.gracePeriodExpiresDate ?? .distantPast)
-        if graces.0 != graces.1 { return graces.0 < graces.1 }
+        let (signed, otherSigned) = (signedDate ?? .distantPast, other.signedDate ?? .distantPast)
+        if signed != otherSigned { return signed > otherSigned }
+        let graceEnd = gracePeriodExpiresDate ?? .distantPast
+        let otherGraceEnd = other.gracePeriodExpiresDate ?? .distantPast
+        if graceEnd != otherGraceEnd { return graceEnd < otherGraceEnd }
         if isInBillingRetryPeriod != other.isInBillingRetryPeriod { return isInBillingRetryPeriod }
         return (productID ?? "") < (other.productID ?? "")
     }

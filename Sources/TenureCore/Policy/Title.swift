@@ -56,7 +56,7 @@ public struct Title: Sendable, Hashable, ExpressibleByDictionaryLiteral {
 
     /// Keeps the order in which the translations are written.
     public init(dictionaryLiteral elements: (String, String)...) {
-        self.init(elements.map { Translation(language: $0.0, text: $0.1) })
+        self.init(elements.map { language, text in Translation(language: language, text: text) })
     }
 }
 

@@ -27,8 +27,7 @@ public enum Platform: String, CaseIterable, Sendable, Hashable, CodingKeyReprese
     /// the platform.
     package var inheritsFromIOS: Bool { self != .iOS && self != .macOS }
 
-    /// When the platform's App Store opened, if later than the App Store of iOS (rule A8
-    /// of Docs/decision-rules.md).
+    /// When the platform's App Store opened, if later than the App Store of iOS (rule A8 of Docs/decision-rules.md).
     package var storeOpening: Date? {
         switch self {
         case .iOS, .macOS: nil

@@ -127,8 +127,9 @@ package struct CorpusTruth: Sendable, Hashable {
     package private(set) var losing = 0
     /// The number of customers who gain an entitlement by the change from the previous policy.
     package private(set) var gaining = 0
-    /// The expected counts of the entitlement `everything`, and of `cloud`.
+    /// The expected counts of the entitlement `everything`.
     package private(set) var everything = Entitlement()
+    /// The expected counts of the entitlement `cloud`.
     package private(set) var cloud = Entitlement()
     /// The number of lines of each kind, by the raw value of `CorpusKind`.
     package private(set) var kinds: [String: Int] = [:]

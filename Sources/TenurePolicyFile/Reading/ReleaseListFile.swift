@@ -83,44 +83,7 @@ package enum ReleaseListFile {
             throw PolicyFileError(
                 "the release list is empty; begin it with `platform,version,build,releasedAt,model`", at: start)
         }
-        // First find the columns. Rows can't be read without columns.
-        var columns: [Column: Int] = [:]
-        let headerNames = Set(header.map { Column.letters($0.text) })
-        for (name, column) in mapping.columns.sorted(by: { $0.key < $1.key }) where !headerNames.contains(name) {
-            mistakes.add(
-                "the first row has no column `\(name.shortened)` for `\(column.rawValue)`; name another column with `--map COLUMN=\(column.rawValue)`",
-                at: start)
-        }
-        // A file without a column of a release list may be secret, so the message doesn't quote it.
-        guard header.contains(where: { mapping[$0.text] != nil || Column(header: $0.text) != nil }) else {
-            let columns =
-                mapping.isEmpty ? "`platform,version,build,releasedAt,model`" : "the columns that `--map` names"
-            throw PolicyFileError(
-                "this doesn't look like a release list; check the path, or begin it with \(columns)", at: start
-            ).withoutExcerpts
-        }
-        let mapped = Set(mapping.columns.values)
-        for (index, cell) in header.enumerated() {
-            // A mapped column is used only for its field. A column with a standard name is used only if no other column
-            // was mapped to its field.
-            let standardColumn = Column(header: cell.text).flatMap { mapped.contains($0) ? nil : $0 }
-            guard let column = mapping[cell.text] ?? standardColumn else {
-                if !mapping.isEmpty { continue }
-                let advice = Spelling.advice(for: cell.text, among: Column.allCases.map(\.rawValue))
-                mistakes.add("the column `\(cell.text.shortened)` is unknown; \(advice)", at: cell.position)
-                continue
-            }
-            if columns[column] != nil {
-                mistakes.add("the column `\(column.rawValue)` occurs twice; keep one", at: cell.position)
-            } else {
-                columns[column] = index
-            }
-        }
-        for column in [Column.platform, .releasedAt] where columns[column] == nil {
-            mistakes.add("the column `\(column.rawValue)` is missing; add it to the first row", at: start)
-        }
-        guard mistakes.isEmpty else { throw PolicyFileError(mistakes: mistakes) }
-
+        let columns = try Self.columns(in: header, mapping, at: start, &mistakes)
         var releases: [ListedRelease] = []
         var missingColumns: Set<VersionKey> = []
         for row in rows.dropFirst() {
@@ -183,6 +146,50 @@ package enum ReleaseListFile {
         }
         guard mistakes.isEmpty else { throw PolicyFileError(mistakes: mistakes) }
         return releases
+    }
+
+    /// Returns the index of each column in the list. Throws all mistakes in the first row and in the CSV text, because the
+    /// other rows can't be read without columns.
+    private static func columns(
+        in header: [Cell], _ mapping: Mapping, at start: SourcePosition, _ mistakes: inout [PolicyFileMistake]
+    ) throws(PolicyFileError) -> [Column: Int] {
+        var columns: [Column: Int] = [:]
+        let headerNames = Set(header.map { Column.letters($0.text) })
+        for (name, column) in mapping.columns.sorted(by: { $0.key < $1.key }) where !headerNames.contains(name) {
+            mistakes.add(
+                "the first row has no column `\(name.shortened)` for `\(column.rawValue)`; name another column with `--map COLUMN=\(column.rawValue)`",
+                at: start)
+        }
+        // A file without a column of a release list may be secret, so the message doesn't quote it.
+        guard header.contains(where: { mapping[$0.text] != nil || Column(header: $0.text) != nil }) else {
+            let columns =
+                mapping.isEmpty ? "`platform,version,build,releasedAt,model`" : "the columns that `--map` names"
+            throw PolicyFileError(
+                "this doesn't look like a release list; check the path, or begin it with \(columns)", at: start
+            ).withoutExcerpts
+        }
+        let mapped = Set(mapping.columns.values)
+        for (index, cell) in header.enumerated() {
+            // A mapped column is used only for its field. A column with a standard name is used only if no other column
+            // was mapped to its field.
+            let standardColumn = Column(header: cell.text).flatMap { mapped.contains($0) ? nil : $0 }
+            guard let column = mapping[cell.text] ?? standardColumn else {
+                if !mapping.isEmpty { continue }
+                let advice = Spelling.advice(for: cell.text, among: Column.allCases.map(\.rawValue))
+                mistakes.add("the column `\(cell.text.shortened)` is unknown; \(advice)", at: cell.position)
+                continue
+            }
+            if columns[column] != nil {
+                mistakes.add("the column `\(column.rawValue)` occurs twice; keep one", at: cell.position)
+            } else {
+                columns[column] = index
+            }
+        }
+        for column in [Column.platform, .releasedAt] where columns[column] == nil {
+            mistakes.add("the column `\(column.rawValue)` is missing; add it to the first row", at: start)
+        }
+        guard mistakes.isEmpty else { throw PolicyFileError(mistakes: mistakes) }
+        return columns
     }
 
     /// Returns the message about a release without the number that the App Store reports on its platform.

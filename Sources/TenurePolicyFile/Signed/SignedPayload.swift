@@ -24,7 +24,7 @@ package struct SignedPayload: Sendable {
     ///
     /// - Parameters:
     ///   - type: the `typ` that the header of the text must have, such as `tenure-policy+jwt`.
-    ///   - keys: the public keys, one of which must have signed the text.
+    ///   - keys: the public keys, one of which must verify the signature.
     ///   - maximumSize: the maximum size of the text in bytes.
     package init(
         _ text: some Collection<UInt8>, type: String, keys: [PinnedKey], maximumSize: Int
@@ -34,8 +34,7 @@ package struct SignedPayload: Sendable {
         }
     }
 
-    /// Reads a text without verifying its signature: for example, a server that only sends the text to clients, which
-    /// verify it.
+    /// Reads a text without verifying its signature. A server does this with a text that its clients verify.
     package init(unverified text: some Collection<UInt8>, type: String, maximumSize: Int) throws(SignedPayloadError) {
         try self.init(text, type: type, maximumSize: maximumSize) { _, _ in true }
     }
@@ -53,11 +52,11 @@ package struct SignedPayload: Sendable {
         guard Base64.urlSafe.decode(parts[0]) == Array(Self.header(type).utf8) else {
             throw .malformed("its header isn't `\(Self.header(type))`")
         }
-        guard let signature = Base64.urlSafe.decode(parts[2]), signature.count == Self.signatureSize,
-            let proof = try? P256.Signing.ECDSASignature(rawRepresentation: signature)
+        guard let signatureBytes = Base64.urlSafe.decode(parts[2]), signatureBytes.count == Self.signatureSize,
+            let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signatureBytes)
         else { throw .malformed("its signature can't be read") }
         let signed = bytes[..<parts[1].endIndex]
-        guard isSigned(proof, signed) else { throw .wrongSignature }
+        guard isSigned(signature, signed) else { throw .wrongSignature }
         guard let payload = Base64.urlSafe.decode(parts[1]) else { throw .malformed("its payload can't be read") }
         self.payload = payload
         self.text = String(decoding: bytes, as: UTF8.self)
@@ -89,8 +88,8 @@ package enum SignedPayloadError: Error, Sendable, Hashable {
     case wrongSignature
 }
 
-/// A P-256 public key that an app pins: the app accepts only policies and catalogs that are signed with its private
-/// key. `tenure policy signing-key` prints it as 86 characters of URL-safe Base64 without padding, which encode the two
+/// A P-256 public key that an app pins: the app accepts only policies and catalogs that are signed with the matching
+/// private key. `tenure policy signing-key` prints it as 86 characters of URL-safe Base64 without padding, which encode the two
 /// coordinates of 32 bytes each.
 package struct PinnedKey: Sendable {
     package let publicKey: P256.Signing.PublicKey

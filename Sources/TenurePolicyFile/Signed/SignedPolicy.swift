@@ -8,8 +8,7 @@ import TenureJSON
     package import Crypto
 #endif
 
-/// A signed policy. Any web server can publish it, because the app pins the public key of the key that must have signed
-/// it.
+/// A signed policy. Any web server can publish it, because the app pins the public key that verifies it.
 ///
 /// The text is a compact JWS (RFC 7515) with ES256 and a constant header. Its payload is a JSON object with `counter`,
 /// which increases with each version; `iat`, the signing time in seconds since 1970; and `policy`, the compiled policy.
@@ -33,7 +32,7 @@ package struct SignedPolicy: Sendable, Hashable {
     /// Verifies an untrusted text.
     ///
     /// - Parameters:
-    ///   - keys: the public keys that the app pins. One of them must have signed the policy. An app pins two keys while
+    ///   - keys: the public keys that the app pins. One of them must verify the signature. An app pins two keys while
     ///     the developer replaces the signing key.
     ///   - bundleID: the bundle ID that the policy must have; nil to accept any, for the policy that is part of the
     ///     app.

@@ -206,7 +206,7 @@ extension CalendarPeriod {
     /// The length for a message, such as `14 days` or `1 year and 6 months`.
     var inWords: String {
         let (years, rest) = months.quotientAndRemainder(dividingBy: 12)
-        return [(years, "year"), (rest, "month"), (days, "day")].filter { $0.0 > 0 }
-            .map { "\($0.0) \($0.1)\($0.0 == 1 ? "" : "s")" }.joined(separator: " and ")
+        return [(years, "year"), (rest, "month"), (days, "day")].filter { number, _ in number > 0 }
+            .map { number, unit in "\(number) \(unit)\(number == 1 ? "" : "s")" }.joined(separator: " and ")
     }
 }

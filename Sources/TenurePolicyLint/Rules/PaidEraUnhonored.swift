@@ -162,12 +162,12 @@ extension LintSubject {
                 // A limit on the day of a change leaves out only hours.
                 if end != .distantFuture, end.timeIntervalSince(next) > 86_400 {
                     let words =
-                        next == begin && end == sale.end
-                        ? "from its beginning to its end"
-                        : next == begin
-                            ? "before \(end.rfc3339)"
-                            : end == sale.end
-                                ? "from \(next.rfc3339)" : "from \(next.rfc3339) to before \(end.rfc3339)"
+                        switch (next == begin, end == sale.end) {
+                        case (true, true): "from its beginning to its end"
+                        case (true, false): "before \(end.rfc3339)"
+                        case (false, true): "from \(next.rfc3339)"
+                        case (false, false): "from \(next.rfc3339) to before \(end.rfc3339)"
+                        }
                     if !missed.contains(words) { missed.append(words) }
                     haveBuyers =
                         haveBuyers || next != .distantPast || end == sale.end || soldSince.map { $0 < end } ?? false

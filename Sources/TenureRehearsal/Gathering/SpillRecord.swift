@@ -1,6 +1,6 @@
 /// What a bucket stores about a line of an evidence file until all lines are read. A customer's names are IDs, such as
-/// `appTransactionId`, and some kinds are more reliable than others (`CustomerNameKind`). It stores either:
-/// - an entry: what the line proves, under the most reliable name in the line, or
+/// `appTransactionId`, and some kinds are more reliable than others (`CustomerNameKind`). There are two kinds:
+/// - an entry: what the line proves, under the most reliable name in the line
 /// - an alias, which leads from another name in the line to the most reliable one.
 ///
 /// Its encoding is the length of the rest (4 bytes), the kind (0: an entry, 1: an alias, 2: an entry with a second

@@ -96,7 +96,7 @@ struct EntryBuilder {
             proofs.append(verified.proof)
             let id = verified.payload.appTransactionID
             addName(.appTransaction, id)
-            if id?.isEmpty != false { addName(byContent: verified.signedContentDigest) }
+            if (id ?? "").isEmpty { addName(byContent: verified.signedContentDigest) }
         case .transaction(let verified):
             let purchase = try verified.purchase
             purchases.append(purchase)
@@ -116,7 +116,8 @@ struct EntryBuilder {
             if proof.id == nil, more.isEmpty { addName(byContent: verified.signedContentDigest) }
         case .notification:
             throw Rejection(
-                .wrongKind, "this artifact is a notification; write the signed transaction in the notification instead")
+                .wrongKind,
+                "this artifact is a notification; export the signed transaction in the notification instead")
         }
         environment = artifactEnvironment
     }

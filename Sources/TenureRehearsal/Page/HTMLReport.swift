@@ -159,7 +159,7 @@ package struct HTMLReport {
             if skipped > 0 {
                 element(
                     "p", class: "soft",
-                    "\(skipped.grouped("customer")) of test environments \(skipped == 1 ? "doesn’t" : "don’t") count.")
+                    "Not counted: \(skipped.grouped("customer")) from another environment or a test authority.")
             }
         case .evidence(let name, let counts, let badLines, let anonymousIDs):
             let numbers =

@@ -200,7 +200,7 @@ package enum RehearsalFailure: Sendable, Hashable {
             "\(lines.grouped) of \(total.grouped("line")) (\(lines.share(of: total))) \(lines == 1 ? "has" : "have") a rejected artifact, "
                 + "and at most \(allowed.percent) may have one; "
                 + (lines == total
-                    ? "check that the file has artifacts of this app, one customer per line, and pass `--trust` for those of a test authority"
+                    ? "check that the file has artifacts of this app, one customer per line, and pass `--trust` for those signed by a test authority"
                     : "correct or remove these lines, or pass a higher percentage with `--allow-rejected`")
         case .condition(let measurement):
             "the condition `\(measurement.condition)` of --fail-if is met: the value is \(measurement.textWithEntitlement)"

@@ -75,7 +75,7 @@ package struct TextReport: Sendable {
         case .database(let name, let skipped):
             let skippedCustomers =
                 skipped > 0
-                ? ", \(skipped.grouped) skipped (of another environment, or of a test authority that --trust doesn't name)"
+                ? ", \(skipped.grouped) skipped (from another environment, or signed by a test authority that --trust doesn't name)"
                 : ""
             lines.append(.plain("\(name): \(customers.grouped("customer"))\(skippedCustomers)"))
         }

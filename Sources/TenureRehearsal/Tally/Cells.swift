@@ -1,10 +1,9 @@
 /// Counts of customers by place and entitlement, with limited memory. A place is the platform, version and month of
 /// getting the app.
 ///
-/// If there are too many places, some versions are counted together in the row “other” of their platform and month: the
-/// versions with fewer than `level` zero bits at the end of their hash. The level depends only on the set of all
-/// places. So the result doesn't depend on the order of customers or of merging, and the counts of each month stay
-/// exact.
+/// If there are too many places, some of them are counted together in the row “other” of their platform and month: the
+/// places with a hash that ends with fewer than `level` zero bits. The level depends only on the set of all places. So
+/// the result doesn't depend on the order of customers or of merging, and the counts of each month stay exact.
 struct Cells: Sendable, Hashable {
     /// The counts of each place: one for each entitlement, in the order of the tally.
     private(set) var counts: [Place: [Counts]] = [:]
@@ -68,8 +67,8 @@ struct Cells: Sendable, Hashable {
     /// The places, the place with the most customers first. Places with equal numbers have the order of their names.
     var sorted: [(place: Place, counts: [Counts])] {
         counts.map { ($0.key, $0.value) }.sorted { left, right in
-            let totals = (left.counts.first?.total ?? 0, right.counts.first?.total ?? 0)
-            return totals.0 != totals.1 ? totals.0 > totals.1 : left.place.precedes(right.place)
+            let (leftTotal, rightTotal) = (left.counts.first?.total ?? 0, right.counts.first?.total ?? 0)
+            return leftTotal != rightTotal ? leftTotal > rightTotal : left.place.precedes(right.place)
         }
     }
 }

@@ -76,8 +76,9 @@ extension Place {
 
     /// Whether this place comes first if places are sorted by platform, version and month.
     func precedes(_ other: Place) -> Bool {
-        let platforms = (platform?.rawValue ?? "~", other.platform?.rawValue ?? "~")
-        if platforms.0 != platforms.1 { return platforms.0 < platforms.1 }
+        // An unknown platform comes last.
+        let (mine, others) = (platform?.rawValue ?? "~", other.platform?.rawValue ?? "~")
+        if mine != others { return mine < others }
         if version != other.version { return version.precedes(other.version) }
         return month < other.month
     }

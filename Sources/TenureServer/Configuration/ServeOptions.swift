@@ -22,7 +22,7 @@ package struct ServeOptions: Sendable {
     package var certificate: String?
     /// The path of the certificate's private key; nil for plain HTTP.
     package var tlsKey: String?
-    /// The addresses and networks of proxies.
+    /// The addresses and networks of the proxies in front of the service (`behindProxy`).
     package var proxies: [String] = []
     /// The key for the App Store Server API. If all of its properties are empty, no key is configured.
     package var appStore = AppStoreSettings(issuerID: "", keyID: "", privateKeyFile: "")

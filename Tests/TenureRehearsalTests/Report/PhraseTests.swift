@@ -110,7 +110,7 @@ struct PhraseTests {
         #expect(
             sentence(1, of: 1, 0)
                 == "1 of 1 line (100.0%) has a rejected artifact, and at most 0% may have one; "
-                + "check that the file has artifacts of this app, one customer per line, and pass `--trust` for those of a test authority"
+                + "check that the file has artifacts of this app, one customer per line, and pass `--trust` for those signed by a test authority"
         )
         #expect(
             sentence(2, of: 1200, 0.125)

@@ -206,7 +206,7 @@ struct WholeReportTests {
                 ),
                 .heading("new.yaml, as of January 1, 2016"),
                 .plain(
-                    "database: 14 customers, 3 skipped (of another environment, or of a test authority that --trust doesn't name)"
+                    "database: 14 customers, 3 skipped (from another environment, or signed by a test authority that --trust doesn't name)"
                 ),
                 .heading("everything"),
             ])

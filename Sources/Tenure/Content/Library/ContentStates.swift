@@ -30,7 +30,7 @@ final class ContentStates: Sendable {
 
     func post(_ state: State, of name: String) { update { $0.states[name] = state } }
 
-    /// Changes states, and notifies the watchers of the changed states.
+    /// Changes states, and notifies the watchers of the changed states: see `Watchers` for the lock.
     private func update(_ change: (inout Contents) -> Void) {
         let changed = contents.withLock { contents in
             let before = contents
@@ -48,9 +48,10 @@ final class ContentStates: Sendable {
     /// Ends all streams.
     func close() {
         let all = contents.withLock { contents in
+            let all = Array(contents.watchers.values)
             contents.isClosed = true
-            defer { contents.watchers = [:] }
-            return Array(contents.watchers.values)
+            contents.watchers = [:]
+            return all
         }
         for watchers in all {
             watchers.close()

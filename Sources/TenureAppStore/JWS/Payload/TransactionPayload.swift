@@ -38,7 +38,7 @@ public struct TransactionPayload: Sendable, Hashable, AppStorePayload {
     public let revocationReason: Open<RevocationReason>?
     /// Whether the whole amount or a part was refunded.
     public let revocationType: Open<RevocationType>?
-    /// The refunded part in thousandths of a percent: 50000 is 50 %.
+    /// The refunded part in thousandths of a percent: 50000 is 50%.
     public let revocationPercentage: Int64?
     /// Whether the subscription was replaced by an upgrade. If so, this transaction grants nothing anymore.
     public let isUpgraded: Bool?
