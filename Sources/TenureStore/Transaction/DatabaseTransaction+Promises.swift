@@ -43,8 +43,8 @@ package struct StoredPromise: Sendable, Hashable {
     }
 }
 
-/// Stores and reads promises: rights that are stored so that later policies can't take them (`StoredPromise`). A
-/// promise belongs to a *member*: a row of `customers`, of which a merged customer has several.
+/// Stores and reads promises. A promise belongs to a *member*: a row of `customers`, of which a merged customer has
+/// several.
 extension DatabaseTransaction {
     /// Stores a promise for the member by which the customer was found. If the publication of a policy ended the same
     /// promise before, it counts again.
@@ -96,8 +96,7 @@ extension DatabaseTransaction {
 
     // MARK: Ended promises
 
-    // Promises (rights that are stored so that later policies keep them) that a publication ended, and the check that
-    // no update stores them again.
+    // The promises that a publication ended, and the check that no update stores them again.
 
     /// Returns the promises that a rollback to the publication with this ID restores, by the customer's row ID: the
     /// promises that were ended by later publications. Empty if `publication` is nil.
