@@ -76,7 +76,7 @@ struct S3Presigner: Sendable {
             ("X-Amz-Date", time), ("X-Amz-Expires", "\(lifetime)"), ("X-Amz-SignedHeaders", "host"),
         ]
         if let sessionToken { query.append(("X-Amz-Security-Token", sessionToken.revealed)) }
-        let parameters = query.map { "\($0.0)=\($0.1.percentEncoded())" }
+        let parameters = query.map { name, value in "\(name)=\(value.percentEncoded())" }
         // These names are also the specification's.
         let canonicalRequest = [
             "GET", path, parameters.sorted().joined(separator: "&"), "host:\(host)", "", "host", "UNSIGNED-PAYLOAD",
