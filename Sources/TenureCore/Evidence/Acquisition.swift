@@ -207,7 +207,7 @@ package func acquisitions(in proofs: [AppProof]) -> [Acquisition] {
 /// Returns the indexes of the two groups to join next; nil if no two groups have matching dates and IDs that don't
 /// contradict each other.
 private func closestPair(in groups: [[AppProof]]) -> (Int, Int)? {
-    var best: (Int, Int, distance: TimeInterval)?
+    var best: (first: Int, second: Int, distance: TimeInterval)?
     for first in groups.indices {
         for second in groups.indices where second > first {
             guard let distance = distance(groups[first], groups[second]), distance < (best?.distance ?? .infinity),
@@ -216,7 +216,7 @@ private func closestPair(in groups: [[AppProof]]) -> (Int, Int)? {
             best = (first, second, distance)
         }
     }
-    return best.map { ($0.0, $0.1) }
+    return best.map { ($0.first, $0.second) }
 }
 
 /// Returns the smallest difference between a date of one group and a date of the other group; nil if the difference

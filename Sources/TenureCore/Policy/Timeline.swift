@@ -176,7 +176,7 @@ package struct Timelines: Sendable {
                 ? timeline(platform) : withoutBoundaries
         }
         lists = all.map { [$0] }
-        let known = zip(Platform.allCases, all).filter { namedPlatforms.contains($0.0) }.map(\.1)
+        let known = zip(Platform.allCases, all).filter { platform, _ in namedPlatforms.contains(platform) }.map(\.1)
         self.known = known.isEmpty ? [withoutBoundaries] : known
     }
 

@@ -206,7 +206,7 @@ extension CalendarPeriod {
     /// The length for a message, such as `14 days` or `1 year and 6 months`.
     var inWords: String {
         let (years, rest) = months.quotientAndRemainder(dividingBy: 12)
-        return [(years, "year"), (rest, "month"), (days, "day")].filter { $0.0 > 0 }
-            .map { "\($0.0) \($0.1)\($0.0 == 1 ? "" : "s")" }.joined(separator: " and ")
+        return [(years, "year"), (rest, "month"), (days, "day")].filter { count, _ in count > 0 }
+            .map { count, unit in "\(count) \(unit)\(count == 1 ? "" : "s")" }.joined(separator: " and ")
     }
 }

@@ -34,8 +34,8 @@ extension PostgresConnection {
             ("client_encoding", "UTF8"), ("host", host.host), ("hostaddr", host.address), ("port", host.port),
             ("target_session_attrs", "any"),
         ]
-        let keywords = options.map { UnsafePointer(strdup($0.0)) } + [nil]
-        let values = options.map { UnsafePointer(strdup($0.1)) } + [nil]
+        let keywords = options.map { keyword, _ in UnsafePointer(strdup(keyword)) } + [nil]
+        let values = options.map { _, value in UnsafePointer(strdup(value)) } + [nil]
         defer { for text in keywords + values { free(UnsafeMutablePointer(mutating: text)) } }
         guard let handle = PQconnectStartParams(keywords, values, 1)
         else { throw .lost(address.description, "out of memory") }

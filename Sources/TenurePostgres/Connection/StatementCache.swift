@@ -59,8 +59,8 @@ struct StatementCache {
     }
 
     private mutating func removeOldest() -> String? {
-        let all = statements.flatMap { sql, variants in variants.map { (sql, $0) } }
-        guard let (sql, oldest) = all.min(by: { $0.1.lastUse < $1.1.lastUse }) else { return nil }
+        let all = statements.flatMap { sql, variants in variants.map { (sql: sql, statement: $0) } }
+        guard let (sql, oldest) = all.min(by: { $0.statement.lastUse < $1.statement.lastUse }) else { return nil }
         statements[sql]?.removeAll { $0.name == oldest.name }
         if statements[sql]?.isEmpty == true { statements[sql] = nil }
         count -= 1

@@ -121,7 +121,8 @@ struct PolicyChange {
         let text = platform.versionKey == .shortVersionString ? "1.0" : "1"
         let firstChange = beginnings.lazy.compactMap(\.version).first
         let isBeforeChange = if let firstChange { AppVersion(text).map { $0 < firstChange } ?? false } else { true }
-        return (isBeforeChange ? text : nil, beginnings.lazy.compactMap(\.date).first?.addingTimeInterval(-365 * Self.day))
+        let dateOfFirstChange = beginnings.lazy.compactMap(\.date).first
+        return (isBeforeChange ? text : nil, dateOfFirstChange?.addingTimeInterval(-365 * Self.day))
     }
 
     /// The version just below another version: 119 for 120, 1.9 for 2.0. Nil for a version of zeros.
