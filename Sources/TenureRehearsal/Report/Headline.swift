@@ -192,8 +192,8 @@ extension RehearsalReport {
             }
         }
         return losses.sorted {
-            ($1.count, $0.entitlement, $0.platform?.rawValue ?? "") < (
-                $0.count, $1.entitlement, $1.platform?.rawValue ?? ""
+            (-$0.count, $0.entitlement, $0.platform?.rawValue ?? "") < (
+                -$1.count, $1.entitlement, $1.platform?.rawValue ?? ""
             )
         }
     }
