@@ -7,9 +7,9 @@ package struct TrialResponse: Sendable, Hashable, Decodable {
     package let entitlement: String
     /// Whether the customer has the entitlement, so that no session is counted.
     package let isOwner: Bool
-    /// How many sessions the trial has; nil for a trial of days.
+    /// How many sessions the trial has. Nil for a trial of days, or if the customer has the entitlement.
     package let sessions: Int?
-    /// How many sessions are left after the session of the request; nil for a trial of days.
+    /// How many sessions are left after the request's session. Nil under the same conditions as `sessions`.
     package let sessionsLeft: Int?
     /// The end of the request's session, or of the trial's days. Nil if the customer has the entitlement, or if no
     /// session is left.

@@ -8,7 +8,7 @@ package import TenureCore
 package protocol AppStoreAccess: Sendable {
     /// How this copy of the app was installed. It is read from the app's files, without StoreKit.
     var distribution: Tenure.Distribution { get }
-    /// Whether the client trusts artifacts that a test authority, such as a local App Store, signed instead of Apple.
+    /// Whether the client trusts artifacts of a test authority, such as that of a local App Store.
     /// True on Linux and in development builds, never in a build that customers buy.
     var trustsTestAuthorities: Bool { get }
     /// The `CFBundleIdentifier` of this process. Nil if it has no bundle.

@@ -11,8 +11,7 @@ import TenureJSON
 /// Verifies and reads entitlement tokens, in which the service signs the customer's rights, without the network.
 struct EntitlementTokenReader: Sendable {
     let keys: KeyRing
-    /// Whether tokens are accepted for customers about whom a test authority, such as a local App Store, signed the
-    /// evidence.
+    /// Whether to accept tokens based on artifacts of a test authority, such as that of a local App Store.
     let trustsTestAuthorities: Bool
 
     /// The device, app and customer for which a token must have been issued. A value that isn't known yet is nil, and
@@ -101,8 +100,9 @@ struct EntitlementTokenReader: Sendable {
         }
         // If the device has no artifact yet, accept only a token for Production.
         guard claims.environment == holder.environment ?? .production else { throw .anotherEnvironment }
-        guard trustsTestAuthorities || (!claims.isTest && (claims.persona == nil || !claims.environment.isProduction))
-        else { throw .test }
+        // The service accepts no persona with artifacts from Production (rule I4 in Docs/decision-rules.md).
+        let isTest = claims.isTest || (claims.persona != nil && claims.environment.isProduction)
+        guard trustsTestAuthorities || !isTest else { throw .test }
         return (claims, trust)
     }
 }
@@ -137,7 +137,7 @@ struct EntitlementTokenClaims: Sendable, Hashable, Decodable {
         case bundleID, environment, test, persona, appTransactionID, device, nonce, entitlements
     }
 
-    /// Whether a test authority, such as a local App Store, signed the evidence about the customer.
+    /// Whether a test authority, such as that of a local App Store, signed the artifacts behind the token.
     var isTest: Bool { test ?? false }
 
     /// The granted entitlements, by name.

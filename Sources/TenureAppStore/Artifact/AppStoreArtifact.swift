@@ -50,11 +50,12 @@ public enum AppStoreArtifact: Sendable, Hashable {
             self = .jws(try UnverifiedJWS(Array(text)), bytes: Array(text))
             return
         }
-        // A JWS begins with `{"` in Base64. A receipt begins with the tag of a sequence, or with its Base64.
+        // A receipt begins with the tag of a sequence, or with its Base64.
         let mayBeReceipt = first == BERTag.sequence || first == UInt8(ascii: "M")
-        // A transaction receipt of iOS 6 begins with `{` or its Base64, and has its own message.
-        let mayBeTransactionReceipt = first == UInt8(ascii: "{") || first == UInt8(ascii: "e")
-        guard mayBeReceipt || mayBeTransactionReceipt, !text.starts(with: "ey".utf8) else {
+        // A transaction receipt of iOS 6 begins with `{` or its Base64, and has its own message. `ey` begins a JWS.
+        let mayBeTransactionReceipt =
+            (first == UInt8(ascii: "{") || first == UInt8(ascii: "e")) && !text.starts(with: "ey".utf8)
+        guard mayBeReceipt || mayBeTransactionReceipt else {
             throw Rejection(
                 .malformed,
                 "the file is neither a JWS, which has three parts separated by periods, nor a receipt in binary form or Base64; pass what the App Store signed, unchanged"

@@ -172,7 +172,7 @@ struct MintTransactionCommand: AsyncParsableCommand {
 
 struct MintRenewalInfoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "renewal-info", abstract: "Sign renewal info: the next events of a subscription.",
+        commandName: "renewal-info", abstract: "Sign renewal info: whether and how a subscription renews.",
         discussion: """
             Example:
               tenure mint renewal-info --authority ./authority \\

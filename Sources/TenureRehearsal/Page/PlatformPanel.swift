@@ -39,7 +39,7 @@ struct PlatformPanel {
         Set(report.tally.cells.counts.keys.map(\.platform))
             .map { PlatformPanel(report, entitlement: index, on: $0) }
             .filter { $0.counts.total > 0 }
-            .sorted { ($1.counts.total, $0.name) < ($0.counts.total, $1.name) }
+            .sorted { (-$0.counts.total, $0.name) < (-$1.counts.total, $1.name) }
     }
 
     var name: String { platform?.rawValue ?? "Unknown platform" }

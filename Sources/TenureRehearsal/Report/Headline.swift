@@ -118,7 +118,7 @@ struct Headline: Sendable, Hashable {
         let losing = report.tally.losing.grouped("customer")
         let entitlements = Dictionary(grouping: report.losses, by: \.entitlement)
             .map { (name: $0.key, losses: $0.value, count: $0.value.reduce(0) { $0 + $1.count }) }
-            .sorted { ($1.count, $0.name) < ($0.count, $1.name) }
+            .sorted { (-$0.count, $0.name) < (-$1.count, $1.name) }
         var parts = entitlements.prefix(maximumEntitlements).map { name, losses, count -> String in
             guard let largest = losses.first else { return "" }
             let customers = count.grouped("customer")
@@ -193,8 +193,8 @@ extension RehearsalReport {
             }
         }
         return losses.sorted {
-            ($1.count, $0.entitlement, $0.platform?.rawValue ?? "") < (
-                $0.count, $1.entitlement, $1.platform?.rawValue ?? ""
+            (-$0.count, $0.entitlement, $0.platform?.rawValue ?? "") < (
+                -$1.count, $1.entitlement, $1.platform?.rawValue ?? ""
             )
         }
     }

@@ -84,7 +84,7 @@ package struct RehearsalReport: Sendable {
         if tally.contradicting > 0 {
             remarks.append("\(contradictions): the version and the purchase date prove different eras")
         }
-        let products = tally.productsWithoutEntitlement.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+        let products = tally.productsWithoutEntitlement.sorted { (-$0.value, $0.key) < (-$1.value, $1.key) }
         for (product, count) in products.prefix(Self.maximumProducts) {
             remarks.append(purchases(of: product, by: count))
         }

@@ -58,8 +58,8 @@ package struct EntitlementTally: Sendable, Hashable {
     /// The outcomes with their reasons, the most frequent first.
     var sortedReasons: [(key: Answer, count: Int)] {
         reasons.map { ($0.key, $0.value) }.sorted {
-            ($1.count, $0.key.outcome.rawValue, $0.key.reason.name) < (
-                $0.count, $1.key.outcome.rawValue, $1.key.reason.name
+            (-$0.count, $0.key.outcome.rawValue, $0.key.reason.name) < (
+                -$1.count, $1.key.outcome.rawValue, $1.key.reason.name
             )
         }
     }
@@ -70,7 +70,7 @@ package struct EntitlementTally: Sendable, Hashable {
             "\(cause.platform?.rawValue ?? "") \(cause.before.reason.name) \(cause.now.outcome) \(cause.now.reason.name) \(cause.isOfRemovedProduct)"
         }
         return losses.map { ($0.key, $0.value) }.sorted {
-            ($1.group.count, order($0.cause)) < ($0.group.count, order($1.cause))
+            (-$0.group.count, order($0.cause)) < (-$1.group.count, order($1.cause))
         }
     }
 
@@ -80,7 +80,7 @@ package struct EntitlementTally: Sendable, Hashable {
             "\(transition.before.outcome) \(transition.before.reason.name) \(transition.now.outcome) \(transition.now.reason.name)"
         }
         return transitions.map { ($0.key, $0.value) }.sorted {
-            ($0.key.change.order, $1.count, order($0.key)) < ($1.key.change.order, $0.count, order($1.key))
+            ($0.key.change.order, -$0.count, order($0.key)) < ($1.key.change.order, -$1.count, order($1.key))
         }
     }
 }

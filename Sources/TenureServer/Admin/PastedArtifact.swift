@@ -8,8 +8,8 @@ import TenureJSON
 ///
 /// The IDs are read even if the artifact can't be verified, because they only find customers, and grant nothing.
 struct PastedArtifact {
-    /// Whether the artifact can be verified: the status of the verified artifact, or `rejected`. The status is `unsigned`
-    /// for a response of verifyReceipt (Apple's old web service), which has no signature, without a signed receipt in it.
+    /// `rejected` if the artifact can't be verified, otherwise its `VerificationStatus`. A response of verifyReceipt
+    /// (Apple's old web service) has no signature; without a signed receipt in it, the status is `unsigned`.
     let status: String
     /// Why the artifact is rejected; otherwise nil.
     let rejection: Rejection?

@@ -134,8 +134,8 @@ extension AppStoreRefusal {
         let reply = try? AppStoreReply(answer.body)
         self.init(
             endpoint: endpoint, environment: environment, status: answer.status,
-            code: (try? reply?.optionalInteger("errorCode")).flatMap { $0 }.map(AppStoreErrorCode.init),
-            message: (try? reply?.optionalText("errorMessage")).flatMap { $0 }.map(Self.shortASCII),
+            code: (try? reply?.optionalInteger("errorCode")).map(AppStoreErrorCode.init),
+            message: (try? reply?.optionalText("errorMessage")).map(Self.shortASCII),
             retryAt: answer.retryAfter.flatMap { Self.instant(ofRetryAfter: $0, now: now) })
     }
 

@@ -174,6 +174,7 @@ struct CustomerHistoryReader: Sendable {
         let statuses = try await optionalPart(rejectionPath: nil) { () throws(AppStoreFailure) in
             hasSubscriptions ? try await client.subscriptionStatuses(of: id, in: list.environment, before: end) : nil
         }
+        // An answer is nil if the App Store refused the request, and contains nil if no request was needed.
         var history = CustomerHistory(
             of: id, transactions: list, statuses: statuses.answer.flatMap { $0 },
             appTransaction: appTransaction.answer, refunds: refunds.answer.flatMap { $0 }, in: list.environment)

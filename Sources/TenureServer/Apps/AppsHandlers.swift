@@ -94,7 +94,7 @@ struct AppsHandlers: Sendable {
 
     /// Checks all apps at the same time, and returns their states in the order of the configuration.
     private func states(in configuration: AppsConfiguration) async -> [AppsAnswer.App] {
-        let reasons = await withTaskGroup(of: (String, String?).self) { group in
+        let reasons = await withTaskGroup(of: (name: String, reason: String?).self) { group in
             for app in configuration.apps {
                 group.addTask { [apps] in
                     guard let running = apps[app.name] else {
@@ -103,7 +103,7 @@ struct AppsHandlers: Sendable {
                     return (app.name, await HealthRoutes(store: running.service.store).problem()?.reason)
                 }
             }
-            return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+            return await group.reduce(into: [:]) { $0[$1.name] = $1.reason }
         }
         return configuration.apps.map { app in
             let reason = reasons[app.name] ?? nil

@@ -99,7 +99,7 @@ final class RunningApps: Sendable {
     /// Starts these apps. Returns the errors of the apps that can't start, by app name.
     func start(_ apps: [AppConfiguration]) async -> [String: ServiceError] {
         let generation = state.withLock { $0.generation }
-        let results = await withTaskGroup(of: (String, Result<RunningApp, ServiceError>).self) { group in
+        let results = await withTaskGroup(of: (name: String, result: Result<RunningApp, ServiceError>).self) { group in
             for app in apps {
                 group.addTask {
                     do throws(ServiceError) {
@@ -109,7 +109,7 @@ final class RunningApps: Sendable {
                     }
                 }
             }
-            return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+            return await group.reduce(into: [:]) { $0[$1.name] = $1.result }
         }
         var errors: [String: ServiceError] = [:]
         // The apps are registered in the order of the configuration. If two of them use the same database, the first

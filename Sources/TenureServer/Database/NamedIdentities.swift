@@ -7,11 +7,11 @@ import TenureStore
 struct NamedIdentities: Sendable {
     /// The identities that find the customer, each once, in the order of the artifacts.
     private(set) var identities: [Identity] = []
-    /// The `appAccountToken`s of purchases. Support finds the customer by them. A sync never does, because a client could
+    /// The `appAccountToken`s of purchases. Only support finds the customer by them, not a sync, because a client could
     /// invent them.
     private var accountTokens: [Identity] = []
-    /// The IDs of transactions with an order ID (Apple's `webOrderLineItemId`), and the identity of the order. Only
-    /// support finds the customer by them, too.
+    /// The IDs of transactions with an order ID (Apple's `webOrderLineItemId`), and the identity of the order. As with
+    /// account tokens, only support finds the customer by them.
     private var orders: [(transactionID: String, identity: Identity)] = []
     /// All identities in the three arrays above, so that each is added once.
     private var added: Set<Identity> = []
@@ -78,37 +78,5 @@ struct NamedIdentities: Sendable {
         guard let id, !id.isEmpty, id != "0" else { return }
         let identity = Identity(.webOrderLineItemID, id)
         if added.insert(identity).inserted { orders.append((transactionID, identity)) }
-    }
-}
-
-/// The verified artifacts of one customer, and what they prove together.
-struct ProvenArtifacts: Sendable {
-    /// The artifacts, as the database stores them.
-    var artifacts: [Artifact] = []
-    /// What app transactions and receipts prove about getting the app.
-    var proofs: [AppProof] = []
-    var purchases: [Purchase] = []
-    var renewals: [Renewal] = []
-    /// The IDs by which the service and support find the customer again.
-    var namedIdentities = NamedIdentities()
-
-    /// The identities by which the database finds the customer.
-    var identities: [Identity] { namedIdentities.identities }
-
-    /// The proven facts. They are added at once, because each addition to the facts processes all existing facts again.
-    var facts: CustomerFacts {
-        var facts = CustomerFacts()
-        facts.add(proofs)
-        facts.add(purchases)
-        facts.add(renewals)
-        return facts
-    }
-
-    /// Adds the artifacts, the facts and the identities to an update of a customer.
-    ///
-    /// - Parameter storedCustomer: The customer to update; nil for a new customer.
-    func add(to update: inout CustomerUpdate, of storedCustomer: Customer?) {
-        update.add(artifacts, proving: proofs, purchases: purchases, renewals: renewals)
-        update.identify(by: identities + namedIdentities.searchableIdentities(beyond: storedCustomer))
     }
 }

@@ -6,7 +6,7 @@ import NIOHTTPTypes
 import TenureAPI
 import TenureJSON
 
-/// Reading the body of a request, with limits on its size and on the memory of all bodies.
+/// Reads the body of a request, with limits on its size and on the memory of all bodies.
 extension Request {
     /// The maximum number of names in a JSON body. The largest valid bodies have some dozens. Checking and decoding
     /// hundreds of thousands would occupy a thread for half a second.
@@ -121,24 +121,5 @@ private struct Exact<Body: AdminRequest>: Decodable {
             throw Problem(.malformedRequest, "there is no field `\(unknown.prefix(64))`; the fields are \(fields)")
         }
         body = try Body(from: decoder)
-    }
-}
-
-/// The event that a route sends to the connection when it begins to read the body of a request.
-struct BodyWanted {}
-
-/// Status 100 (RFC 9110, section 10.1.1).
-extension ConnectionHandler {
-    /// Sends status 100 to a client that waits for it, when a route wants the body. If a request is refused before
-    /// that, its client gets only the refusal.
-    func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
-        guard event is BodyWanted else { return context.triggerUserOutboundEvent(event, promise: promise) }
-        if awaitsContinue {
-            awaitsContinue = false
-            // Until now the client waited for the service, so its time for the body begins now.
-            resumedAt = .now()
-            context.writeAndFlush(wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
-        }
-        promise?.succeed()
     }
 }

@@ -50,7 +50,7 @@ enum AcceptLanguage {
         }
         // Equal weights keep their order.
         return weighted.enumerated()
-            .sorted { ($1.element.weight, $0.offset) < ($0.element.weight, $1.offset) }
+            .sorted { (-$0.element.weight, $0.offset) < (-$1.element.weight, $1.offset) }
             .map(\.element.language)
     }
 }

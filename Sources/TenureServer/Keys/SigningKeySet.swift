@@ -43,9 +43,8 @@ struct SigningKeySet: Sendable {
         }
         let publicKeys = file.keys.compactMap(\.key.publicKey)
         guard publicKeys.count == file.keys.count else { throw Mistake("one of the public keys isn't a P-256 key") }
-        verifiers = Dictionary(
-            zip(file.keys, publicKeys).filter { $0.0.revokedAt == nil }.map { ($0.0.key.id, $0.1) }
-        ) { first, _ in first }
+        let unrevoked = zip(file.keys, publicKeys).filter { entry, _ in entry.revokedAt == nil }
+        verifiers = Dictionary(unrevoked.map { entry, publicKey in (entry.key.id, publicKey) }) { first, _ in first }
         try Self.check(file.chain, of: file.keys, publicKeys, from: file.chainStart)
         period = try Self.period(of: file, newest)
         tokenHeader = CompactHeader(type: SignedType.entitlementToken, keyID: id)

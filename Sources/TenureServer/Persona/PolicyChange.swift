@@ -120,8 +120,9 @@ struct PolicyChange {
         let beginnings = policy.eras.compactMap { Self.beginning(of: $0, on: platform) }.filter { $0 != .new }
         let text = platform.versionKey == .shortVersionString ? "1.0" : "1"
         let firstChange = beginnings.lazy.compactMap(\.version).first
-        let isBefore = AppVersion(text).map { first in firstChange.map { first < $0 } ?? true } ?? false
-        return (isBefore ? text : nil, beginnings.lazy.compactMap(\.date).first?.addingTimeInterval(-365 * Self.day))
+        let isBeforeChange = if let firstChange { AppVersion(text).map { $0 < firstChange } ?? false } else { true }
+        let dateOfFirstChange = beginnings.lazy.compactMap(\.date).first
+        return (isBeforeChange ? text : nil, dateOfFirstChange?.addingTimeInterval(-365 * Self.day))
     }
 
     /// The version just below another version: 119 for 120, 1.9 for 2.0. Nil for a version of zeros.

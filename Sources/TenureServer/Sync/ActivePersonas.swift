@@ -65,8 +65,7 @@ struct ActivePersonas: Sendable {
     }
 
     /// Returns the persona with this row ID; nil if `id` is nil. Access tokens and download links contain such a row
-    /// ID. Throws if the persona has expired or was revoked, or if the realm (an environment of the App Store) is
-    /// Production.
+    /// ID. Throws if the persona has expired or was revoked, or if the environment of the realm is Production.
     func persona(_ id: Int64?, in realm: Realm, at now: Date) async throws -> Persona? {
         guard let id else { return nil }
         guard let persona = try await store.read({ try $0.persona(id) }), persona.isValid(at: now),

@@ -1,6 +1,4 @@
 import Foundation
-import Logging
-import ServiceLifecycle
 import TenureAPI
 import TenureCore
 import TenureJSON
@@ -12,7 +10,7 @@ import TenureStore
 /// customer in the database, and `EntitlementChangeService` compares the entitlements of marked customers soon.
 struct EntitlementComparer: Sendable {
     let policies: ActivePolicy
-    /// How many seconds before the end of an entitlement `entitlement.expiring` is sent.
+    /// The message `entitlement.expiring` is sent this many seconds before an entitlement ends.
     let notice: TimeInterval
 
     /// Returns the messages about a customer after an update.
@@ -59,7 +57,7 @@ struct EntitlementComparer: Sendable {
                 continue
             }
             var right = SentEntitlements.Right(until: decision.until)
-            if sentRight?.until != right.until || sentRight == nil {
+            if sentRight == nil || sentRight?.until != right.until {
                 messages.append(Message(.entitlementGranted, decision))
                 // The message contains the end, so no second message is needed to say that it's near.
                 right.isExpiring = isNear(decision.until, at: now) ? true : nil
@@ -110,56 +108,5 @@ extension Message {
             json.field("nextSteps", [String]())
         }
         self.init(kind, data: json)
-    }
-}
-
-/// Compares customers' entitlements with what webhooks last reported, and queues messages for the differences. Also
-/// removes old messages.
-///
-/// It compares a customer at the end of an entitlement, `expiringDays` before the end, and after an update that only
-/// marked the customer for a later comparison. It compares all customers after a new policy or a new value of
-/// `expiringDays`.
-struct EntitlementChangeService: Service {
-    let entitlementComparer: EntitlementComparer
-    let store: Store
-    /// How many seconds delivered and abandoned messages are kept.
-    let retention: TimeInterval
-    let now: @Sendable () -> Date
-    /// The pause before the next search for customers to compare, if there are no more of them.
-    let interval: Swift.Duration
-    let logger: Logger
-
-    /// The number of customers or messages that one transaction handles, which takes a few milliseconds.
-    private static let batch = 200
-
-    func run() async throws {
-        while !Task.isShuttingDownGracefully, !Task.isCancelled {
-            do {
-                if try await pass() { continue }
-            } catch {
-                logger.error(
-                    "changes of entitlements can't be computed for webhooks; trying again",
-                    metadata: ["detail": "\(error)"])
-            }
-            try? await cancelWhenGracefulShutdown { try await Task.sleep(for: interval) }
-        }
-    }
-
-    /// Compares one batch of due customers and, after a new policy or a new `expiringDays`, one batch of all customers.
-    /// Removes one batch of old messages. Returns whether there is more to do immediately.
-    func pass() async throws -> Bool {
-        let now = now()
-        try await entitlementComparer.policies.refreshNow()
-        let publication = entitlementComparer.policies.inEffect.publication
-        let evaluate: @Sendable (Customer) -> EntitlementChange? = {
-            try? entitlementComparer.entitlementChange(of: $0, at: now)
-        }
-        let isMoreDue =
-            try await store.compareDueCustomers(at: now, limit: Self.batch, under: publication, evaluate) == Self.batch
-        let hasMoreCustomers = try await store.compareAllCustomers(
-            at: now, limit: Self.batch, under: publication, evaluate)
-        let keptSince = now.addingTimeInterval(-retention)
-        let hasMoreOldMessages = try await store.pruneMessages(before: keptSince, limit: Self.batch) == Self.batch
-        return isMoreDue || hasMoreCustomers || hasMoreOldMessages
     }
 }

@@ -89,7 +89,7 @@ public struct Webhook: Sendable, Hashable {
 
 /// The settings for all webhooks of a service.
 public struct WebhookSettings: Sendable, Hashable {
-    /// How many days before an entitlement ends the message `entitlement.expiring` is sent.
+    /// The message `entitlement.expiring` is sent this many days before an entitlement ends.
     public var expiringDays = 7
     /// After how many days delivered and abandoned messages are removed.
     public var retentionDays = 30

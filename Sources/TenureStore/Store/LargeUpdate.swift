@@ -178,7 +178,7 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         // One customer can't have more members.
         let candidates = Array(others.prefix(max(0, DatabaseTransaction.maximumMembers - count)))
         for chunk in candidates.chunks(of: Self.customersPerPiece) {
-            // Each piece includes two identities that name `customer`, so the other customers are merged into it.
+            // Each piece includes identities that name `customer`, so the other customers are merged into it.
             let lead = [plan.identities.min { $0.kind < $1.kind }, subject.identity].compactMap(\.self)
             let identities = Array(Set(lead + chunk)).sorted { ($0.kind, $0.value) < ($1.kind, $1.value) }
             var attempt = try await write(locking: identities) { transaction -> Attempt<Customer?> in

@@ -16,19 +16,6 @@ extension Store {
             }
         }
     }
-
-    /// Repeats `body` while it returns `unfinished`, because other transactions change the customer. Throws `busy`
-    /// after 20 attempts.
-    func retrying<Value: Sendable>(
-        _ body: () async throws(StoreError) -> Attempt<Value>
-    ) async throws(StoreError) -> Value {
-        for number in 0..<20 {
-            // A random wait lets the other transactions finish first.
-            if number > 2 { try? await Task.sleep(for: .milliseconds(Int.random(in: 1...10 * number))) }
-            if case .done(let value) = try await body() { return value }
-        }
-        throw .busy
-    }
 }
 
 /// A customer's facts before and after a change, with their bytes.

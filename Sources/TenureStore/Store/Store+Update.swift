@@ -95,10 +95,3 @@ extension Store {
         return known
     }
 }
-
-/// The result of a transaction.
-enum Attempt<Value: Sendable>: Sendable {
-    case done(Value)
-    /// Another transaction changed the data that the result depends on, or the update is too large for one transaction.
-    case unfinished
-}

@@ -9,7 +9,7 @@ actor WriteHealth {
     private var isProbing = false
     /// When the last successful probe began.
     private var lastSuccess = ContinuousClock.now
-    /// The last failure of a write other than a probe that `note` recorded.
+    /// The last failure that `note` recorded.
     private var lastFailure: (error: StoreError, at: ContinuousClock.Instant)?
 
     /// A probe that began less than this time ago isn't repeated. Callers get its result.

@@ -71,8 +71,6 @@ extension DatabaseTransaction {
 
     // MARK: Rows
 
-    // Reads and writes the rows of `customers`. Each row is a *member*: a merged customer has several.
-
     /// Returns the customer with this row ID, or the one into which it was merged; nil if the customer doesn't exist.
     ///
     /// - Parameters:
@@ -94,8 +92,8 @@ extension DatabaseTransaction {
             guard let next = try row.integerIfPresent(5) else {
                 let known = try largeFacts?.decoded(try row.bytes(4))
                 let customer = try Customer(row, remembering: known ?? knownFacts[id])
-                guard !asStored, let note = try row.textIfPresent(7) else { return customer }
-                return try applying(try UnfinishedPublication(note), to: customer, isLocked: forUpdate)
+                guard !asStored, let unfinished = try row.textIfPresent(7) else { return customer }
+                return try applying(try UnfinishedPublication(unfinished), to: customer, isLocked: forUpdate)
             }
             // An erased customer is merged into itself.
             guard next != id else { return nil }

@@ -13,8 +13,7 @@ package struct StoredJob: Sendable, Hashable {
     package let tries: Int
 }
 
-/// Jobs that wait for a process, and single values in the table `progress`. A *member* is a row of `customers`: a
-/// merged customer has several.
+/// Jobs that wait for a process. A *member* is a row of `customers`: a merged customer has several.
 extension DatabaseTransaction {
     /// Adds a job that asks the App Store for the purchases of the member by which the customer was found. Each member's
     /// account has its own history. Does nothing if the member has such a job already.
@@ -45,7 +44,6 @@ extension DatabaseTransaction {
             try session.execute(
                 "UPDATE jobs SET due_at = $1, attempts = attempts + 1 WHERE id = $2",
                 [SQLValue(now.addingTimeInterval(lease)), .integer(id)])
-            // Each member has its own account and job.
             var identities = try identities(ofMember: member)
             if !identities.contains(where: \.kind.isAcceptedByAppStore) {
                 identities = try self.identities(of: customer.id)
@@ -75,21 +73,5 @@ extension DatabaseTransaction {
         try session.execute(
             "UPDATE jobs SET due_at = $1 WHERE id = $2 AND customer = $3",
             [SQLValue(instant), .integer(job.id), .integer(job.customer.member)])
-    }
-
-    /// Returns a value of the table `progress`; nil if it isn't set.
-    package func storedValue(named name: String) throws(StoreError) -> String? {
-        try session.texts("SELECT value FROM progress WHERE name = $1", [.text(name)]).first
-    }
-
-    /// Sets a value of the table `progress`; nil removes it.
-    package func setStoredValue(named name: String, to value: String?) throws(StoreError) {
-        guard let value else {
-            try session.execute("DELETE FROM progress WHERE name = $1", [.text(name)])
-            return
-        }
-        try session.execute(
-            "INSERT INTO progress (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-            [.text(name), .text(value)])
     }
 }

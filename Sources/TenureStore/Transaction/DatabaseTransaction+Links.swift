@@ -35,8 +35,8 @@ extension DatabaseTransaction {
         let otherUsers = try users(of: customer.id)
         if transfer == .never, !otherUsers.isEmpty { return .refused(.linkedToAnotherUser) }
         let isTransfer = transfer == .newest && !otherUsers.isEmpty
-        // The members that will be linked to the user. Members that signed data merged are one account, so they move
-        // together.
+        // The members that will be linked to the user. Members that were merged because of signed data are one account,
+        // so they move together.
         let all = try group(of: customer.id)
         let taken = isTransfer ? try account(of: member.id, among: all) : all
         if let linkedCustomer {

@@ -96,6 +96,8 @@ extension DatabaseTransaction {
 
     // MARK: Ended promises
 
+    // The promises that a publication ended, and the check that no update stores them again.
+
     /// Returns the promises that a rollback to the publication with this ID restores, by the customer's row ID: the
     /// promises that were ended by later publications. Empty if `publication` is nil.
     package func restorablePromises(after publication: Int64?) throws(StoreError) -> [Int64: [StoredPromise]] {

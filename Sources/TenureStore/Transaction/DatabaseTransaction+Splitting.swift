@@ -105,10 +105,9 @@ extension DatabaseTransaction {
 
     // Computes the facts of two customers again after they were split.
     //
-    // A merged customer has several rows in `customers`, its *members*. One of these rows has the facts of all members
-    // together, and doesn't say which fact came from whom. So the facts of each customer are computed again from what
-    // its members stored: signed artifacts and notifications, promises (`StoredPromise`), and grants and revocations by
-    // support.
+    // The survivor's row has the facts of all members together, and doesn't say which fact came from whom. So the facts
+    // of each customer are computed again from what its members stored: signed artifacts and notifications, promises
+    // (`StoredPromise`), and grants and revocations by support.
 
     /// One of the customers after a split, with the facts from its own rows.
     private struct Part {

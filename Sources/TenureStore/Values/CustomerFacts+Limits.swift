@@ -1,24 +1,6 @@
 import Foundation
 package import TenureCore
 
-/// An unbound customer, and the customers that its artifacts name. An unbound customer is a list of artifacts that came
-/// without proof that they belong to the sender.
-package struct UnboundCustomer: Sendable {
-    package let unbound: Customer
-    /// The customers that the artifacts name.
-    package let customers: [Customer]
-
-    package init(unbound: Customer, customers: [Customer]) {
-        self.unbound = unbound
-        self.customers = customers
-    }
-
-    /// The unbound customer with the facts that a response may use; see `CustomerFacts.limited`.
-    package var limited: Customer {
-        unbound.replacingFacts(with: unbound.facts.limited(by: customers.map(\.facts), in: unbound.realm.environment))
-    }
-}
-
 /// Limits the facts in a response about an unbound customer: artifacts that came without proof that they belong to the
 /// sender. The sender may not be the customer whom the artifacts name. So the response is based on the sent artifacts,
 /// and on the promises for the acquisitions that the artifacts prove (an *acquisition* is one Apple Account getting the
@@ -44,7 +26,8 @@ extension CustomerFacts {
                 promises += facts.promises.filter { acquisition.key.matches($0.acquisition) }
             }
             purchases = limited(purchases, by: evidence.purchases)
-            renewals = limited(limited(renewals, by: facts.renewals), to: self.purchases, by: evidence.purchases)
+            renewals = limited(renewals, by: facts.renewals)
+            renewals = limited(renewals, to: self.purchases, by: evidence.purchases)
             support += evidence.support.filter { $0.kind == .revocation }
         }
         var limited = self

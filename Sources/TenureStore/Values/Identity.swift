@@ -76,8 +76,8 @@ package struct Identity: Sendable, Hashable {
     package enum Lead: String, Sendable, Hashable, CaseIterable {
         case app, receipt, transactions
 
-        /// The first part of the values of unbound customers with this kind of leading artifact, if this artifact names
-        /// `identity`; nil if it names none.
+        /// The first part of the values of unbound customers with this kind of leading artifact. `identity` is what
+        /// this artifact names; nil if it names nothing.
         func valuePrefix(naming identity: Identity?) -> Substring {
             "\(rawValue) \(identity?.kind.rawValue ?? 0) \(identity?.value ?? "")"
         }

@@ -168,8 +168,9 @@ struct PartialPack {
 
     /// The number of bytes downloaded so far. Includes chunks with wrong bytes, so that progress never decreases.
     var downloadedBytes: Int64 {
-        let inFiles = zip(manifest.files.indices, lengths).reduce(Int64(0)) {
-            reusedFiles.contains($1.0) ? $0 : $0 + $1.1
+        let inFiles = zip(manifest.files.indices, lengths).reduce(Int64(0)) { sum, next in
+            let (file, length) = next
+            return reusedFiles.contains(file) ? sum : sum + length
         }
         guard !arrivedRanges.isEmpty else { return inFiles }
         // Add the bytes of missing ends that the system has downloaded.

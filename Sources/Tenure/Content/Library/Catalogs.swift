@@ -22,7 +22,7 @@ struct Catalogs: Sendable {
 
     init(_ entries: [Entry]) { self.entries = entries }
 
-    /// Whether no source has a pack.
+    /// Whether no source has a catalog, or packs in the app's bundle.
     var isEmpty: Bool { entries.allSatisfy { $0.signedCatalog == nil && $0.embedded.isEmpty } }
 
     /// Whether all sources have listed their packs.
@@ -71,7 +71,7 @@ struct Catalogs: Sendable {
 }
 
 extension Catalogs.Entry {
-    /// Verifies and keeps what the source has listed. A catalog that is older than the known catalog is ignored.
+    /// Verifies what the source has listed, and keeps it. A catalog that is older than the known catalog is invalid.
     ///
     /// - Returns: whether the newest catalog changed.
     /// - Throws: `ContentError` for the first invalid listing, after all valid listings were applied.
@@ -105,13 +105,13 @@ extension Catalogs.Entry {
         signedCatalog = new
     }
 
-    /// Stores the catalog for the next start, unless another process has stored a newer catalog.
+    /// Stores the catalog for the next start, unless this or a newer catalog is stored already.
     func store(in folder: URL, bundleID: String?) throws(DiskFailure) {
         guard let signedCatalog else { return }
         let path = path(in: folder)
-        let stored = Disk.contents(of: path, maximumSize: SignedCatalog.maximumTextSize)
-        let newer = stored.flatMap { try? SignedCatalog.verify($0, keys: keys, bundleID: bundleID) }
-        guard newer.map({ $0.counter < signedCatalog.counter }) ?? true else { return }
+        let text = Disk.contents(of: path, maximumSize: SignedCatalog.maximumTextSize)
+        let stored = text.flatMap { try? SignedCatalog.verify($0, keys: keys, bundleID: bundleID) }
+        if let stored, stored.counter >= signedCatalog.counter { return }
         try ContentLocation.make(folder)
         try ContentLocation.make(folder.appendingPathComponent(Catalogs.folderName, isDirectory: true))
         try Disk.replace(path, with: Data(signedCatalog.text.utf8))
