@@ -20,7 +20,8 @@ package final class RawConnection: Sendable {
     /// Throws if no process listens on the port.
     package init(port: Int, receiveBuffer: Int32? = nil) throws {
         #if canImport(Glibc)
-            descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            // A process that another test starts must not inherit the connection and keep it open.
+            descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         #else
             descriptor = socket(AF_INET, SOCK_STREAM, 0)
         #endif
