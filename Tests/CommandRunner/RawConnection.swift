@@ -4,17 +4,26 @@ import Foundation
 package final class RawConnection: Sendable {
     private let descriptor: Int32
 
+    #if canImport(Glibc)
+        private static let openFiles = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    #else
+        private static let openFiles = RLIMIT_NOFILE
+    #endif
+
+    /// The limit of open files in effect, and the maximum to which this process may raise it.
+    private static var fileLimit: rlimit? {
+        var limit = rlimit()
+        return getrlimit(openFiles, &limit) == 0 ? limit : nil
+    }
+
+    /// The number of files to which `raiseLimit` can raise the limit.
+    package static var maximumFiles: Int { Int(clamping: fileLimit?.rlim_max ?? 0) }
+
     /// Raises the limit of open files to the system's maximum, for many connections.
     package static func raiseLimit() {
-        #if canImport(Glibc)
-            let files = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
-        #else
-            let files = RLIMIT_NOFILE
-        #endif
-        var limit = rlimit()
-        guard getrlimit(files, &limit) == 0 else { return }
+        guard var limit = fileLimit else { return }
         limit.rlim_cur = min(limit.rlim_max, 1 << 20)
-        setrlimit(files, &limit)
+        setrlimit(openFiles, &limit)
     }
 
     /// Throws if no process listens on the port.
