@@ -4,23 +4,33 @@ import Foundation
 package final class RawConnection: Sendable {
     private let descriptor: Int32
 
+    #if canImport(Glibc)
+        private static let openFiles = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    #else
+        private static let openFiles = RLIMIT_NOFILE
+    #endif
+
+    /// The limit of open files in effect, and the maximum to which this process may raise it.
+    private static var fileLimit: rlimit? {
+        var limit = rlimit()
+        return getrlimit(openFiles, &limit) == 0 ? limit : nil
+    }
+
+    /// The number of files to which `raiseLimit` can raise the limit.
+    package static var maximumFiles: Int { Int(clamping: fileLimit?.rlim_max ?? 0) }
+
     /// Raises the limit of open files to the system's maximum, for many connections.
     package static func raiseLimit() {
-        #if canImport(Glibc)
-            let files = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
-        #else
-            let files = RLIMIT_NOFILE
-        #endif
-        var limit = rlimit()
-        guard getrlimit(files, &limit) == 0 else { return }
+        guard var limit = fileLimit else { return }
         limit.rlim_cur = min(limit.rlim_max, 1 << 20)
-        setrlimit(files, &limit)
+        setrlimit(openFiles, &limit)
     }
 
     /// Throws if no process listens on the port.
     package init(port: Int, receiveBuffer: Int32? = nil) throws {
         #if canImport(Glibc)
-            descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            // A process that another test starts must not inherit the connection and keep it open.
+            descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         #else
             descriptor = socket(AF_INET, SOCK_STREAM, 0)
         #endif

@@ -195,9 +195,11 @@ import Testing
 
     private static let isSoak = ProcessInfo.processInfo.environment["TENURE_SOAK"] != nil
 
-    @Test func `the limit of open files leaves room for 128 other files and for a download of every other connection`()
+    @Test(.enabled(if: RawConnection.maximumFiles >= 2048, "the hard limit of open files is below 2,048"))
+    func `the limit of open files leaves room for 128 other files and for a download of every other connection`()
         async throws
     {
+        // 2,048 files are enough for 300 connections and for the files that other tests of this process have open.
         RawConnection.raiseLimit()
         // The service raises its limit of open files to the maximum that the system allows, here from 256 to 512.
         let script = #"ulimit -S -n 256 && ulimit -H -n 512 && exec "$0" "$@""#
@@ -205,6 +207,8 @@ import Testing
             [
                 "-c", script, Command.executable.path, "serve", "--policy", policy, "--database",
                 folder.url("tenure.sqlite").path, "--port", "0",
+                // So that no connection is closed because the machine is slow.
+                "--timeouts-idle", "3600",
             ], executable: URL(fileURLWithPath: "/bin/sh"))
         let port = try #require(try await service.port(), "\(service.errors)")
         var idle: [RawConnection] = []

@@ -28,22 +28,26 @@ private let wrongPolicy = """
     #expect(bad.output.contains("Boris, pro: expected granted, got denied"))
 }
 
-@Test func `tenure scenario leaves nothing in the temporary folder, with and without differences`() async throws {
-    let (folder, temporary) = (try Folder(), try Folder())
-    let story = "\(examples)/string-compared-majors.yaml"
-    let policy = try folder.write(wrongPolicy, to: "wrong.yaml")
-    let cases: [(arguments: [String], status: Int32)] = [([story], 0), (["--policy", policy, story], 2)]
-    for (arguments, status) in cases {
-        let result = try await Command.run(["scenario", "run"] + arguments, environment: ["TMPDIR": temporary.path])
-        #expect(result.status == status, "\(result.errors)")
-        #expect(try FileManager.default.contentsOfDirectory(atPath: temporary.path) == [])
+#if os(Linux)
+    // On macOS, `TMPDIR` may not set the temporary folder.
+    @Test func `tenure scenario leaves nothing in the temporary folder, with and without differences`() async throws {
+        let (folder, temporary) = (try Folder(), try Folder())
+        let story = "\(examples)/string-compared-majors.yaml"
+        let policy = try folder.write(wrongPolicy, to: "wrong.yaml")
+        let cases: [(arguments: [String], status: Int32)] = [([story], 0), (["--policy", policy, story], 2)]
+        for (arguments, status) in cases {
+            let result = try await Command.run(
+                ["scenario", "run"] + arguments, environment: ["TMPDIR": temporary.path])
+            #expect(result.status == status, "\(result.errors)")
+            #expect(try FileManager.default.contentsOfDirectory(atPath: temporary.path) == [])
+        }
+        // The command does use this folder: it fails if it can't write there.
+        let file = try folder.write("", to: "file")
+        let refused = try await Command.run(["scenario", "run", story], environment: ["TMPDIR": file])
+        #expect(refused.status == 1)
+        #expect(refused.errors.hasPrefix("error: the folder `\(file)/tenure-rehearsal-"), "\(refused.errors)")
     }
-    // The command does use this folder: it fails if it can't write there.
-    let file = try folder.write("", to: "file")
-    let refused = try await Command.run(["scenario", "run", story], environment: ["TMPDIR": file])
-    #expect(refused.status == 1)
-    #expect(refused.errors.hasPrefix("error: the folder `\(file)/tenure-rehearsal-"), "\(refused.errors)")
-}
+#endif
 
 @Test func `every scenario in Examples has the expected decisions with a service over HTTP`() async throws {
     let files = try FileManager.default.contentsOfDirectory(atPath: examples).sorted()
