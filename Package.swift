@@ -16,8 +16,8 @@ var settings: [SwiftSetting] = [
 if Context.environment["TENURE_WARNINGS_AS_ERRORS"] != nil {
     settings.append(.treatAllWarnings(as: .error))
 }
-/// Set by `Scripts/fuzz`. The coverage of these modules guides libFuzzer; counters in every library beside them would slow it
-/// down tenfold.
+/// Set by `Scripts/fuzz`. The coverage of these modules guides libFuzzer; counters in every library beside them would
+/// slow it down tenfold.
 let isFuzzing = Context.environment["TENURE_FUZZING"] != nil
 if isFuzzing {
     settings.append(.unsafeFlags(["-sanitize=fuzzer"]))
@@ -34,7 +34,8 @@ let package = Package(
         // With `TenureJSON`: its `JSONValue` holds the fields that Tenure doesn't read.
         .library(name: "TenureAppStore", targets: ["TenureAppStore", "TenureJSON"]),
         .library(name: "TenureServer", targets: ["TenureServer"]),
-        // `make install` installs it as `tenure`. That name would collide with the library's on file systems that ignore case.
+        // `make install` installs it as `tenure`. That name would collide with the library's on file systems that
+        // ignore case.
         .executable(name: "tenure-cli", targets: ["TenureCLI"]),
     ],
     traits: [
@@ -78,8 +79,8 @@ let package = Package(
         .target(name: "TenureCore", dependencies: ["TenureJSON"]),
         // Small files, read whole and written whole. `TenureCore` reads and writes none.
         .target(name: "TenureFiles"),
-        // Identity, permissions and dates of files. Apart from `TenureFiles`, because Apple requires apps to give a reason
-        // for these calls; and from targets that import SwiftNIO, in which `stat` is ambiguous.
+        // Identity, permissions and dates of files. Apart from `TenureFiles`, because Apple requires apps to give a
+        // reason for these calls; and from targets that import SwiftNIO, in which `stat` is ambiguous.
         .target(name: "TenureFileAttributes"),
         .target(
             name: "TenurePolicyFile",

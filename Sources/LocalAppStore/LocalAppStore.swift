@@ -139,8 +139,9 @@ package actor LocalAppStore {
         }
     }
 
-    /// Changes the state with `body`, without the journal and without sending notifications. `perform` undoes operations
-    /// with it that couldn't be saved. Tests with many customers also use it, and perform no operation meanwhile.
+    /// Changes the state with `body`, without the journal and without sending notifications. `perform` undoes
+    /// operations with it that couldn't be saved. Tests with many customers also use it, and perform no operation
+    /// meanwhile.
     func changeState<Result>(_ body: (inout AppStoreState) throws -> Result) rethrows -> Result {
         let result = try body(&state)
         changeCount += 1

@@ -1,8 +1,8 @@
 import Foundation
 import TenureJSON
 
-/// Reads dates from JSON. Tenure's API writes them as in RFC 3339, such as `2026-11-20T12:00:00Z`. The initializers that
-/// the compiler makes for `Decodable` in this module call these functions for dates, too.
+/// Reads dates from JSON. Tenure's API writes them as in RFC 3339, such as `2026-11-20T12:00:00Z`. The initializers
+/// that the compiler makes for `Decodable` in this module call these functions for dates, too.
 extension KeyedDecodingContainer {
     /// Reads a date. Throws if the field is missing or has another format.
     func decode(_ type: Date.Type, forKey key: Key) throws -> Date {

@@ -37,8 +37,8 @@ package struct WholeFile: Sendable {
             throw FileFailure(operation: "read", path: path, reason: "it is a pipe or a device; use a regular file")
         }
         lseek(descriptor, 0, SEEK_SET)
-        // Read one byte more than the size, to detect the end. Files in `/proc` may report the size 0 although they have
-        // contents.
+        // Read one byte more than the size, to detect the end. Files in `/proc` may report the size 0 although they
+        // have contents.
         let size = max(0, min(length > 0 ? length : maximumSize, maximumSize)) + 1
         var isRead = true
         let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, filled in

@@ -29,8 +29,8 @@ package enum Base64 {
         return isValid ? bytes : nil
     }
 
-    /// Calls `body` with the alphabet's table. A pointer to the table doesn't retain it: all threads share its reference
-    /// count.
+    /// Calls `body` with the alphabet's table. A pointer to the table doesn't retain it: all threads share its
+    /// reference count.
     @inline(__always) private func withValues(_ body: (UnsafeBufferPointer<UInt32>) -> Bool) -> Bool {
         switch self {
         case .standard: Self.standardValues.withUnsafeBufferPointer(body)

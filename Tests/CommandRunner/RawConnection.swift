@@ -93,8 +93,8 @@ package final class RawConnection: Sendable {
     /// Closes the sending side. Responses can still be read.
     package func closeSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
-    /// Returns everything that is received until the other end closes the connection, or until `end` is received. Nil if
-    /// nothing is received for a minute.
+    /// Returns everything that is received until the other end closes the connection, or until `end` is received. Nil
+    /// if nothing is received for a minute.
     package func received(until end: String? = nil) async -> String? {
         // This blocks a separate thread, because a server in this process needs the threads of Swift's tasks.
         await withCheckedContinuation { continuation in
@@ -102,8 +102,8 @@ package final class RawConnection: Sendable {
         }
     }
 
-    /// Waits for bytes, and returns at most `limit` of them. Nil if the other end has closed the connection, or if nothing
-    /// is received for a minute.
+    /// Waits for bytes, and returns at most `limit` of them. Nil if the other end has closed the connection, or if
+    /// nothing is received for a minute.
     package func receivedPart(_ limit: Int) async -> [UInt8]? {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async { [self] in

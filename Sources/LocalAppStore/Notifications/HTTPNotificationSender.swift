@@ -17,8 +17,8 @@ package enum HTTPNotificationSender {
         return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }()
 
-    /// Posts `{"signedPayload": "..."}` as `application/json`, and returns the outcome: a timeout if there is no response
-    /// after ten seconds.
+    /// Posts `{"signedPayload": "..."}` as `application/json`, and returns the outcome: a timeout if there is no
+    /// response after ten seconds.
     package static func send(_ payload: String, _ url: String, _: AppStoreNotification) async -> SendAttemptResult {
         let body: JSONObject = ["signedPayload": .string(payload)]
         var request = HTTPClientRequest(url: url)

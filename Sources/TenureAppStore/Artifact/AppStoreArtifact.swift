@@ -13,8 +13,8 @@ public enum AppStoreArtifact: Sendable, Hashable {
     /// The size of the largest file that can be an artifact, in bytes.
     public static let maximumSize = VerifyReceiptResponse.maximumSize
 
-    /// Whether a text that was passed as a path is probably an artifact. A JWS begins with `{"` in Base64, and a receipt
-    /// with the tag of a sequence in Base64.
+    /// Whether a text that was passed as a path is probably an artifact. A JWS begins with `{"` in Base64, and a
+    /// receipt with the tag of a sequence in Base64.
     package static func isProbable(inPlaceOfPath path: String) -> Bool {
         path.utf8.count > 200 && (path.hasPrefix("ey") || path.hasPrefix("MI"))
     }

@@ -56,8 +56,8 @@ public struct AppStoreVerifier: Sendable {
     /// An artifact with a signing date after `now` is rejected. If `now` is nil, the date isn't compared, and an
     /// artifact without a signing date is rejected.
     ///
-    /// Throws a `Rejection` with the code of the first failed check, in this order: size, format, algorithm, certificate
-    /// chain, purpose of the certificates, signature, payload, kind, validity, app, environment.
+    /// Throws a `Rejection` with the code of the first failed check, in this order: size, format, algorithm,
+    /// certificate chain, purpose of the certificates, signature, payload, kind, validity, app, environment.
     public func verifyAppTransaction(
         _ jws: [UInt8], from source: AppTransactionSource = .client, now: Date?
     ) throws(Rejection) -> Verified<AppTransactionPayload> {

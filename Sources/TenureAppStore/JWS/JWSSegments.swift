@@ -34,8 +34,8 @@ struct JWSSegments {
     /// The bytes that the signature covers: header, period and payload.
     var signedBytes: ArraySlice<UInt8> { bytes[..<payload.upperBound] }
 
-    /// Decodes one segment. Throws `malformed` unless it is canonical base64url without padding. `name` is the segment's
-    /// name in the message.
+    /// Decodes one segment. Throws `malformed` unless it is canonical base64url without padding. `name` is the
+    /// segment's name in the message.
     func decoded(_ segment: Range<Int>, as name: String) throws(Rejection) -> [UInt8] {
         guard let decoded = Base64.urlSafe.decode(bytes[segment])
         else { throw Rejection(.malformed, "the \(name) isn't canonical base64url") }

@@ -27,7 +27,8 @@ package enum ReceiptDate {
 
     // MARK: In a response of `verifyReceipt`
 
-    /// Returns the three members of one date: `X` in UTC, `X_ms` in milliseconds since 1970, and `X_pst` in Pacific time.
+    /// Returns the three members of one date: `X` in UTC, `X_ms` in milliseconds since 1970, and `X_pst` in Pacific
+    /// time.
     static func members(_ name: String, _ date: Date) -> [JSONObject.Member] {
         let milliseconds = (date.timeIntervalSince1970 * 1000).rounded()
         // The number always fits: years in receipts have four digits.

@@ -10,9 +10,9 @@ extension AppStoreVerifier {
     /// must be valid at `now`. If `now` is nil, the date isn't compared, and a receipt with an unreadable date is
     /// rejected. The bundle ID is compared; the app's Apple ID isn't.
     ///
-    /// Throws a `Rejection` with the code of the first failed check, in this order: size, format, algorithm, certificate
-    /// chain, purpose of the certificates, signature, payload, validity, app, environment. A signer's key that isn't an
-    /// RSA key is rejected with `unsupportedAlgorithm` only after the chain was checked.
+    /// Throws a `Rejection` with the code of the first failed check, in this order: size, format, algorithm,
+    /// certificate chain, purpose of the certificates, signature, payload, validity, app, environment. A signer's key
+    /// that isn't an RSA key is rejected with `unsupportedAlgorithm` only after the chain was checked.
     public func verifyReceipt(_ bytes: [UInt8], now: Date?) throws(Rejection) -> Verified<ReceiptPayload> {
         let signedData = try SignedData(bytes)
         let chain = try chain(of: signedData)

@@ -56,8 +56,8 @@ package final class TrustedChain: Sendable {
     }
 }
 
-/// Builds and checks a chain of exactly three certificates, as Apple uses it: the signer's (`leaf`), an intermediate and
-/// a trusted root (`anchor`). The caller has checked that `anchor` signed the intermediate. Doesn't check validity
+/// Builds and checks a chain of exactly three certificates, as Apple uses it: the signer's (`leaf`), an intermediate
+/// and a trusted root (`anchor`). The caller has checked that `anchor` signed the intermediate. Doesn't check validity
 /// periods.
 ///
 /// Throws `malformed`, `untrustedChain`, `wrongPurpose` or `unsupportedAlgorithm`, and every error of `useBudget`,

@@ -92,8 +92,8 @@ struct ContentPublishCommand: AsyncParsableCommand {
 }
 
 extension PinnedKey {
-    /// Reads a public key on the command line: the key itself as text, a file with this text, or the file of the private
-    /// key. Throws if the text is neither a key nor a file with a key.
+    /// Reads a public key on the command line: the key itself as text, a file with this text, or the file of the
+    /// private key. Throws if the text is neither a key nor a file with a key.
     static func read(_ text: String) throws -> PinnedKey {
         if let key = PinnedKey(text) { return key }
         guard FileManager.default.fileExists(atPath: text) else {

@@ -65,9 +65,9 @@ struct Inspection {
 }
 
 extension Inspection {
-    /// The JSON with `kind`, `verification`, `payload` and `certificates`. A notification also has `nested`: the payloads
-    /// of the artifacts in it. Fields of a payload have Apple's names; the fields of a receipt have the names of
-    /// verifyReceipt.
+    /// The JSON with `kind`, `verification`, `payload` and `certificates`. A notification also has `nested`: the
+    /// payloads of the artifacts in it. Fields of a payload have Apple's names; the fields of a receipt have the names
+    /// of verifyReceipt.
     ///
     /// - Parameter file: the artifact's file and line, for `file`. Nil leaves it out.
     func json(file: String?) -> [UInt8] {

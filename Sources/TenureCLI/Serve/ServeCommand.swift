@@ -178,8 +178,8 @@ struct ServeCommand: AsyncParsableCommand {
 }
 
 extension ServiceSettings {
-    /// The mistake of a reload that removes `apps`, or none: a running service with several apps can't become a service with a
-    /// single app.
+    /// The mistake of a reload that removes `apps`, or none: a running service with several apps can't become a service
+    /// with a single app.
     fileprivate var reloadMistakes: [String] {
         apps == nil && mistakes.isEmpty ? ["`apps` was removed; restore it, or restart the service"] : []
     }

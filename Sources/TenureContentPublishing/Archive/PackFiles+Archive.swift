@@ -1,8 +1,8 @@
 import Foundation
 import TenureContent
 
-/// Reads a pack's files to make its archive (a ustar file with all files of the pack) and its manifest. Each file is read
-/// once, in pieces, so that memory doesn't limit the size of a pack.
+/// Reads a pack's files to make its archive (a ustar file with all files of the pack) and its manifest. Each file is
+/// read once, in pieces, so that memory doesn't limit the size of a pack.
 extension PackFiles {
     /// A piece of the archive, with its bytes.
     enum Piece {

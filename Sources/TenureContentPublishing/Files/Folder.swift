@@ -53,8 +53,8 @@ enum Folder {
 
     // MARK: Locking
 
-    /// Runs a closure while this process has a lock, which one process at a time can have. If the process is killed, the
-    /// system releases the lock.
+    /// Runs a closure while this process has a lock, which one process at a time can have. If the process is killed,
+    /// the system releases the lock.
     ///
     /// - Parameters:
     ///   - path: the file or folder to lock.

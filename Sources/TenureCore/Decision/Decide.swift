@@ -147,8 +147,8 @@ private struct Evaluator {
         }
         for source in eraSources {
             let (answer, proofs) = source.answer(for: entitlement)
-            // The service stores these rights as promises. Leave out rights in test environments, and of acquisitions that
-            // can't be identified later.
+            // The service stores these rights as promises. Leave out rights in test environments, and of acquisitions
+            // that can't be identified later.
             if case .granted(let until, _) = answer, evidence.environment.isProduction, source.acquisition.key.isKnown {
                 answers.rights.append(EraRight(acquisition: source.acquisition.key, until: until))
             }

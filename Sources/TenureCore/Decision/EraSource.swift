@@ -19,8 +19,8 @@ final class EraSource {
     private let index: AcquisitionIndex
     /// The possible eras by version and date (rule C), on the platforms of all timelines together.
     let possible: PossibleEras
-    /// The possible eras by version and date on each platform separately, in the order of `timelines`. Empty if there is
-    /// only one platform.
+    /// The possible eras by version and date on each platform separately, in the order of `timelines`. Empty if there
+    /// is only one platform.
     private let possibleOnPlatform: [PossibleEras]
 
     init(_ acquisition: Acquisition, index: AcquisitionIndex = 0, under policy: Policy, at now: Date) {
@@ -104,9 +104,9 @@ final class EraSource {
         return allowing.isEmpty ? timelines : allowing.map { timelines[$0] }
     }
 
-    /// Whether the exception in rule C1 applies to a version that overrode the date. It applies under `favorCustomer` if
-    /// the eras of the version give nothing, and the eras of the date may give the entitlement. The eras of the date are
-    /// then possible, too.
+    /// Whether the exception in rule C1 applies to a version that overrode the date. It applies under `favorCustomer`
+    /// if the eras of the version give nothing, and the eras of the date may give the entitlement. The eras of the date
+    /// are then possible, too.
     ///
     /// - Parameter timeline: the only platform on which eras are evaluated; nil for all platforms that allow the era.
     private func versionYields(

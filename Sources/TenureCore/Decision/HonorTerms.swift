@@ -25,8 +25,8 @@ extension Honor {
         return true
     }
 
-    /// Rule D3: returns when this honor ends for a purchase in the era with this index, on the platform of the timeline.
-    /// `now` matters only if the end of the era is unknown.
+    /// Rule D3: returns when this honor ends for a purchase in the era with this index, on the platform of the
+    /// timeline. `now` matters only if the end of the era is unknown.
     func end(of era: Int, on timeline: Timeline, at now: Date) -> End {
         guard let length else { return until.map { .known($0) } ?? .never }
         let end: End =

@@ -85,8 +85,8 @@ struct VersionProof {
     }
 }
 
-/// Rules B and C3 of Docs/decision-rules.md: the eras (periods with one business model) that contain a purchase date, on
-/// one platform or on several.
+/// Rules B and C3 of Docs/decision-rules.md: the eras (periods with one business model) that contain a purchase date,
+/// on one platform or on several.
 struct DateProof {
     /// The eras that contain the date, without changeover windows.
     private(set) var eras = EraSet()

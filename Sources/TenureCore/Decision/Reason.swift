@@ -292,8 +292,8 @@ enum Finding: Sendable, Hashable {
     case date(Date, eras: EraSet)
     /// No artifact has a purchase date.
     case dateMissing
-    /// The purchase date is inside a changeover window (the time around a change of the business model), so all of these
-    /// eras are possible.
+    /// The purchase date is inside a changeover window (the time around a change of the business model), so all of
+    /// these eras are possible.
     case changeover(Date, eras: EraSet)
     /// Date and version prove different eras, and the date's eras are earlier. The date decides (rule C1 of
     /// Docs/decision-rules.md).

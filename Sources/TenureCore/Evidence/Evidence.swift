@@ -12,7 +12,8 @@ public struct Evidence: Sendable, Hashable {
     public let acquisitions: [Acquisition]
     /// The purchases, one per `transactionID`, with the facts of its latest-signed artifact.
     public let purchases: [Purchase]
-    /// Whether all purchases are known: StoreKit's list, or the history of the App Store Server API, was read to its end.
+    /// Whether all purchases are known: StoreKit's list, or the history of the App Store Server API, was read to its
+    /// end.
     public let purchasesAreComplete: Bool
     /// The latest grant or revocation by support for each entitlement.
     public let support: [SupportGrant]
@@ -38,8 +39,8 @@ public struct Evidence: Sendable, Hashable {
     }
 
     /// Whether the version and the date of at least one acquisition of the app prove different eras. False if the date
-    /// is in a changeover window, in which price and version may not match. A rehearsal (a dry run of a policy over real
-    /// customers) counts the customers for whom this is true.
+    /// is in a changeover window, in which price and version may not match. A rehearsal (a dry run of a policy over
+    /// real customers) counts the customers for whom this is true.
     ///
     /// The reasons of a decision omit the contradiction if a purchase, support or a promise alone decides the outcome,
     /// or if the entitlement has no `honors`. This function finds the contradiction in these cases, too.

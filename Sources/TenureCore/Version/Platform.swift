@@ -23,8 +23,8 @@ public enum Platform: String, CaseIterable, Sendable, Hashable, CodingKeyReprese
         }
     }
 
-    /// Whether the beginnings of eras and the release list of iOS apply to the platform, too, if the policy has none for
-    /// the platform.
+    /// Whether the beginnings of eras and the release list of iOS apply to the platform, too, if the policy has none
+    /// for the platform.
     package var inheritsFromIOS: Bool { self != .iOS && self != .macOS }
 
     /// When the platform's App Store opened, if later than the App Store of iOS (rule A8 of Docs/decision-rules.md).

@@ -7,8 +7,8 @@ import TenureCore
 struct CaseReader {
     /// Collects the mistakes in the file.
     var reading: Reading
-    /// The document of the policy that a case without changes tests: at first the policy file, and then with the changes
-    /// at the top of the file of cases. Nil if each case has a whole policy.
+    /// The document of the policy that a case without changes tests: at first the policy file, and then with the
+    /// changes at the top of the file of cases. Nil if each case has a whole policy.
     var basePolicy: DocumentNode?
     /// The base policy, kept so that it is read only once for all cases without changes; nil before.
     private(set) var unchangedPolicy: Policy?
@@ -100,7 +100,8 @@ struct CaseReader {
         environment(artifact.node.entries.first { $0.key == "environment" }.map { Part($0, under: artifact.path) })
     }
 
-    /// Returns the elements of a list; empty if the field is missing. A single mapping is read as a list of one element.
+    /// Returns the elements of a list; empty if the field is missing. A single mapping is read as a list of one
+    /// element.
     private mutating func list(_ part: Part?) -> [Part] {
         guard let part else { return [] }
         if case .mapping = part.node.content { return [part] }

@@ -148,8 +148,8 @@ package enum ReleaseListFile {
         return releases
     }
 
-    /// Returns the index of each column in the list. Throws all mistakes in the first row and in the CSV text, because the
-    /// other rows can't be read without columns.
+    /// Returns the index of each column in the list. Throws all mistakes in the first row and in the CSV text, because
+    /// the other rows can't be read without columns.
     private static func columns(
         in header: [Cell], _ mapping: Mapping, at start: SourcePosition, _ mistakes: inout [PolicyFileMistake]
     ) throws(PolicyFileError) -> [Column: Int] {

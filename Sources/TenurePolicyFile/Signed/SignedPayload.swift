@@ -89,8 +89,8 @@ package enum SignedPayloadError: Error, Sendable, Hashable {
 }
 
 /// A P-256 public key that an app pins: the app accepts only policies and catalogs that are signed with the matching
-/// private key. `tenure policy signing-key` prints it as 86 characters of URL-safe Base64 without padding, which encode the two
-/// coordinates of 32 bytes each.
+/// private key. `tenure policy signing-key` prints it as 86 characters of URL-safe Base64 without padding, which encode
+/// the two coordinates of 32 bytes each.
 package struct PinnedKey: Sendable {
     package let publicKey: P256.Signing.PublicKey
 

@@ -14,8 +14,8 @@ extension LintRule {
         fix: "Add the era to the `honors` of each entitlement that its buyers paid for."
     ) { subject, report in
         for (index, era) in subject.eras.enumerated() where era.model == .paid {
-            // Skip the last era: while the app is still sold, no customer loses anything. But if the app was free before
-            // and earlier buyers have an entitlement, today's buyers get nothing for their money.
+            // Skip the last era: while the app is still sold, no customer loses anything. But if the app was free
+            // before and earlier buyers have an entitlement, today's buyers get nothing for their money.
             if index == subject.eras.count - 1, !subject.isSoldAgainForNothing { continue }
             let isBroken = subject.entitlements.contains { subject.draft.isBroken(["entitlements", .key($0.name)]) }
             guard !isBroken, !subject.draft.isBroken(["eras", .index(index), "model"]) else { continue }
@@ -95,8 +95,8 @@ extension LintSubject {
     }
 
     /// Reports buyers of a paid era who keep nothing, because they bought outside the purchase dates of every honor, or
-    /// who keep nothing permanently, because every honor ends. An honor (an entry under `honors`) gives an entitlement to
-    /// the customers of an era, possibly only for some purchase dates or for some time.
+    /// who keep nothing permanently, because every honor ends. An honor (an entry under `honors`) gives an entitlement
+    /// to the customers of an era, possibly only for some purchase dates or for some time.
     ///
     /// - Parameters:
     ///   - honoring: the sold entitlements that honor the era; if no entitlement is sold, all entitlements that honor

@@ -62,8 +62,8 @@ package struct FailCondition: Sendable {
         }
     }
 
-    /// The comparisons with the limit, by their text in a condition. The longer ones are tried first, because `>=` begins
-    /// with `>`.
+    /// The comparisons with the limit, by their text in a condition. The longer ones are tried first, because `>=`
+    /// begins with `>`.
     private static let operators: [(text: String, holds: @Sendable (Double, Double) -> Bool)] = [
         (">=", { $0 >= $1 }), ("<=", { $0 <= $1 }), (">", { $0 > $1 }), ("<", { $0 < $1 }),
     ]

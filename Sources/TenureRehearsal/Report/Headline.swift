@@ -26,9 +26,9 @@ struct Headline: Sendable, Hashable {
         self.sentence = clauses.joined(separator: "; ") + Self.rejections(in: report) + "."
     }
 
-    /// Returns the level and the sentence. The first of these that applies determines both: the rehearsal is incomplete,
-    /// has no customers or too many rejected lines; customers lose something; a condition of `--fail-if` is met; the
-    /// linter finds errors.
+    /// Returns the level and the sentence. The first of these that applies determines both: the rehearsal is
+    /// incomplete, has no customers or too many rejected lines; customers lose something; a condition of `--fail-if` is
+    /// met; the linter finds errors.
     ///
     /// - Parameter isDoubtful: whether `doubts` isn't empty, so that a person should check the result.
     private static func verdict(on report: RehearsalReport, isDoubtful: Bool) -> (Level, String) {

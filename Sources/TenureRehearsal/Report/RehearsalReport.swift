@@ -13,8 +13,8 @@ package struct RehearsalReport: Sendable {
         /// `id`s that were ignored, because they are placeholders such as `none`.
         case evidence(
             name: String, counts: InputCounts, badLines: String?, anonymousIDs: [EvidenceRehearsal.AnonymousID])
-        /// A service's database: its name, and how many customers were skipped, because their artifacts are from another
-        /// environment or signed by a test authority.
+        /// A service's database: its name, and how many customers were skipped, because their artifacts are from
+        /// another environment or signed by a test authority.
         case database(name: String, skipped: Int)
     }
 

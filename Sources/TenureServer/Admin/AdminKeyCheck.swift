@@ -56,8 +56,8 @@ package struct AdminKeyCheck: Sendable {
         return key.name
     }
 
-    /// Returns the name and scope of a key; nil if it is neither the configured key nor a valid key in the database. The
-    /// scope is the key's set of rights.
+    /// Returns the name and scope of a key; nil if it is neither the configured key nor a valid key in the database.
+    /// The scope is the key's set of rights.
     private func key(with secret: KeySecret) async throws(StoreError) -> (name: String, scope: StoredAdminKey.Scope)? {
         if let configuredKey, configuredKey.matches(secret) { return (Self.configuredName, .admin) }
         return try await store.read { try $0.key(withSecret: secret.hash) }.map { ($0.name, $0.scope) }

@@ -6,8 +6,8 @@ import TenureAppStore
 import TenureStore
 
 extension TenureService {
-    /// Adds the routes of the admin API, which people, command-line tools and the app's server use. A route's handler is
-    /// called only if the request has an admin key with the right of the route.
+    /// Adds the routes of the admin API, which people, command-line tools and the app's server use. A route's handler
+    /// is called only if the request has an admin key with the right of the route.
     ///
     /// - Parameter appStore: The client of the App Store Server API; nil if no key is configured.
     func addAdminRoutes(to router: Router<ServiceContext>, verifier: AppStoreVerifier, appStore: AppStoreClient?) {

@@ -22,8 +22,8 @@ extension JSONWriter {
 }
 
 extension CustomerDetails {
-    /// Everything that has a date, oldest first. Entries with the same date are in the order in which this property adds
-    /// them.
+    /// Everything that has a date, oldest first. Entries with the same date are in the order in which this property
+    /// adds them.
     var timeline: [TimelineEntry] {
         var entries: [TimelineEntry] = []
         /// Adds what happened at a date; nothing if the date is unknown.

@@ -148,9 +148,9 @@ extension AppStoreRefusal {
     /// The longest wait that a server can ask for, in seconds.
     private static let maximumRetryAfter: TimeInterval = 86_400
 
-    /// Returns the date of a `Retry-After`; nil if it isn't a whole number. The App Store sends milliseconds since 1970.
-    /// A gateway may send seconds to wait (RFC 9110, section 10.2.3), or seconds since 1970. The size of the number
-    /// tells them apart.
+    /// Returns the date of a `Retry-After`; nil if it isn't a whole number. The App Store sends milliseconds since
+    /// 1970. A gateway may send seconds to wait (RFC 9110, section 10.2.3), or seconds since 1970. The size of the
+    /// number tells them apart.
     static func instant(ofRetryAfter text: String, now: Date) -> Date? {
         guard text.utf8.count <= 18, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
             let number = Double(text)

@@ -135,8 +135,8 @@ struct CustomerHistoryReader: Sendable {
     ///
     /// Throws if the transactions can't be fetched. The failure's `remedy` tells whether to try again later.
     ///
-    /// The app transaction, the refunds and the subscription statuses are optional. If the App Store refuses to send one
-    /// of them, or it can't be verified, the history lacks it. If a retry may help, the function throws instead. A
+    /// The app transaction, the refunds and the subscription statuses are optional. If the App Store refuses to send
+    /// one of them, or it can't be verified, the history lacks it. If a retry may help, the function throws instead. A
     /// history without the subscription statuses is incomplete.
     ///
     /// - Parameter environment: The environment that signed the artifact with this ID. If it's nil, the reader asks
@@ -186,8 +186,8 @@ struct CustomerHistoryReader: Sendable {
     /// Asks for a part of the history that may be left out. The answer is nil if the App Store refuses the request or
     /// the response can't be verified. Throws if a retry may help.
     ///
-    /// - Parameter path: The path of the artifact in the list of rejected artifacts; nil for a part with many artifacts,
-    ///   which isn't listed.
+    /// - Parameter path: The path of the artifact in the list of rejected artifacts; nil for a part with many
+    ///   artifacts, which isn't listed.
     private func optionalPart<Answer: Sendable>(
         rejectionPath path: ArtifactPath?, _ ask: () async throws(AppStoreFailure) -> Answer
     ) async throws(AppStoreFailure) -> (answer: Answer?, rejected: [RejectedArtifact]) {

@@ -5,8 +5,8 @@ import TenureCore
 import TenureJSON
 import TenureStore
 
-/// The routes about all apps of the process. The routes of the admin API, for the operator, need the admin key at the top
-/// level of the configuration, not a key inside its `apps` section.
+/// The routes about all apps of the process. The routes of the admin API, for the operator, need the admin key at the
+/// top level of the configuration, not a key inside its `apps` section.
 struct AppsHandlers: Sendable {
     let apps: RunningApps
     /// The admin key at the top level of the configuration; nil if it is missing, so that all requests are rejected.
@@ -65,8 +65,8 @@ struct AppsHandlers: Sendable {
         }
     }
 
-    /// Returns the response to requests for an app that isn't running. The response doesn't contain the failure, because
-    /// only the operator of the process may see it, in `GET /v1/admin/apps`.
+    /// Returns the response to requests for an app that isn't running. The response doesn't contain the failure,
+    /// because only the operator of the process may see it, in `GET /v1/admin/apps`.
     ///
     /// - Parameter failure: Why the app isn't running; nil if it wasn't started yet.
     static func notRunning(because failure: ServiceError?) -> Problem {

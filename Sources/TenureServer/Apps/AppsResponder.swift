@@ -69,8 +69,8 @@ extension RunningApps {
                 uniquingKeysWith: { first, _ in first }), unprefixedApp: configuration.unprefixedApp)
     }
 
-    /// Returns the responder that rejects all requests while the app isn't running. The requests are logged, counted and
-    /// limited like other requests.
+    /// Returns the responder that rejects all requests while the app isn't running. The requests are logged, counted
+    /// and limited like other requests.
     private func rejectingResponder(for app: AppConfiguration) -> RouterResponder<ServiceContext> {
         let router = app.configuration.emptyRouter(metrics(of: app.name))
         router.add(middleware: NotRunningMiddleware(name: app.name, apps: self))

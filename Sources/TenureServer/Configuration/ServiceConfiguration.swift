@@ -20,8 +20,8 @@ public struct ServiceConfiguration: Sendable {
     /// Whether to create the database although keys exist already. If false, keys without a database are an error,
     /// because the database was probably moved or deleted. If true, an existing database is an error.
     public var createsDatabase = false
-    /// The folder of the signing key and of the access tokens' secret. Nil means the folder of the SQLite file. Required
-    /// with PostgreSQL (`noKeysFolder`).
+    /// The folder of the signing key and of the access tokens' secret. Nil means the folder of the SQLite file.
+    /// Required with PostgreSQL (`noKeysFolder`).
     public var keysFolder: String?
 
     /// The policy that decides until another one is published.

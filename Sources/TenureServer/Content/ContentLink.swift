@@ -35,8 +35,8 @@ struct ContentLink: Sendable, Hashable {
 
 extension ContentLink {
     private static let version: UInt8 = 1
-    /// The size of the fixed-size fields: version, file, realm, customer, persona, expiry, digest, and the length of the
-    /// pack's name.
+    /// The size of the fixed-size fields: version, file, realm, customer, persona, expiry, digest, and the length of
+    /// the pack's name.
     private static let fixedSize = 3 + 3 * 8 + ContentDigest.size + 1
 
     /// The bytes that the authentication code covers.

@@ -16,8 +16,8 @@ struct ContentRepresentation {
     /// Returns the response to a request, and the bytes of the file that the caller adds to it; nil for a response
     /// without bytes of the file. If there are bytes, `Content-Length` is set.
     ///
-    /// Evaluates the conditions in the order of RFC 9110, section 13.2.2. Files have no modification date, so conditions
-    /// on dates are ignored.
+    /// Evaluates the conditions in the order of RFC 9110, section 13.2.2. Files have no modification date, so
+    /// conditions on dates are ignored.
     func answer(to request: Request) -> (response: Response, bytes: Range<Int64>?) {
         if let list = request.headers[.ifMatch], !tag.stronglyMatches(list) {
             let problem = Problem(

@@ -78,8 +78,8 @@ struct Derivation: Sendable {
         return rederivation
     }
 
-    /// A `Rederivation` for which nothing was verified in advance: the transaction that separates members verifies their
-    /// artifacts and notifications.
+    /// A `Rederivation` for which nothing was verified in advance: the transaction that separates members verifies
+    /// their artifacts and notifications.
     var rederivation: Rederivation {
         Rederivation { entries throws(StoreError) in
             try facts(of: entries.artifacts, entries.notifications, ofCustomer: entries.publicID)
@@ -90,9 +90,9 @@ struct Derivation: Sendable {
     private func add(_ artifact: Artifact, receivedAt: Date, to proven: inout ProvenArtifacts) throws(Rejection) {
         switch artifact.kind {
         case .appTransaction:
-            // The service rejects an app transaction without a device hash if a client sends it, and accepts it from the
-            // App Store's server. A stored app transaction was accepted when it was received, so it's verified as if the
-            // server had sent it.
+            // The service rejects an app transaction without a device hash if a client sends it, and accepts it from
+            // the App Store's server. A stored app transaction was accepted when it was received, so it's verified as
+            // if the server had sent it.
             let verified = try verifier.verifyAppTransaction(artifact.bytes, from: .appStoreServer, now: receivedAt)
             proven.proofs.append(verified.proof)
         case .transaction:
@@ -108,8 +108,8 @@ struct Derivation: Sendable {
 }
 
 extension Derivation {
-    /// Creates the derivation for a database, under the given trust anchors. Artifacts must be signed for the app in the
-    /// last policy that can be read.
+    /// Creates the derivation for a database, under the given trust anchors. Artifacts must be signed for the app in
+    /// the last policy that can be read.
     init(trust: TrustConfiguration, policies: [StoredPolicy]) {
         let app = policies.reversed().lazy.compactMap { try? PolicyFile.read($0.compiled, named: "policy").app }.first
         self.init(

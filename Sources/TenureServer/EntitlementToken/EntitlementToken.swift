@@ -5,8 +5,8 @@ import TenureCore
 import TenureJSON
 import TenureStore
 
-/// The contents of an entitlement token: a signed statement of entitlements for offline use. The token is valid only for
-/// one device, one environment, and the acquisition of the app by one Apple Account.
+/// The contents of an entitlement token: a signed statement of entitlements for offline use. The token is valid only
+/// for one device, one environment, and the acquisition of the app by one Apple Account.
 struct EntitlementToken {
     /// The bundle ID of the app.
     let bundleID: String

@@ -9,8 +9,8 @@ import NIOPosix
 /// responses before NIO reads from any other connection.
 ///
 /// So pipelined requests are passed on in turns. A turn passes on one request of each of the connections that have
-/// waited longest. The next turn begins a millisecond after the last response of this turn, or after 50 ms if a response
-/// takes longer. Between two turns, NIO reads the other sockets.
+/// waited longest. The next turn begins a millisecond after the last response of this turn, or after 50 ms if a
+/// response takes longer. Between two turns, NIO reads the other sockets.
 final class PipeliningTurns: Sendable {
     /// Passes on the next request of a connection, in the turn with this number.
     typealias PassOn = (_ turn: Int) -> Void
@@ -56,8 +56,8 @@ final class PipeliningTurns: Sendable {
         return turns
     }
 
-    /// Lets a connection wait for a turn. Calls `passOn` in that turn. After that, the connection must call `finish` with
-    /// the turn's number.
+    /// Lets a connection wait for a turn. Calls `passOn` in that turn. After that, the connection must call `finish`
+    /// with the turn's number.
     func wait(_ passOn: @escaping PassOn) {
         state.value.waiting.append(passOn)
         if state.value.beginning == nil { beginTurn(in: state.value.unanswered == 0 ? Self.pause : Self.maximumWait) }

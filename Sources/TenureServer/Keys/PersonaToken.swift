@@ -6,8 +6,8 @@ import TenureStore
 /// A token that a sandbox build sends so that a persona, a test customer, replaces the real customer.
 ///
 /// The token is a compact JWS, signed with the service's signing key. Only the database knows whether the persona is
-/// still valid. The token also contains the app for which it is valid, and the name and settings of the persona, so that
-/// people can see which persona it is for.
+/// still valid. The token also contains the app for which it is valid, and the name and settings of the persona, so
+/// that people can see which persona it is for.
 struct PersonaToken {
     let persona: StoredPersona
     /// The bundle ID of the app for which the persona is valid.

@@ -136,8 +136,8 @@ struct ActivePolicy: Sendable {
         }
     }
 
-    /// Decides on a customer's facts and evidence under the given policy, or under the policy in effect if `inEffect` is
-    /// nil. Throws if a promise refers to a version that this process hasn't read yet.
+    /// Decides on a customer's facts and evidence under the given policy, or under the policy in effect if `inEffect`
+    /// is nil. Throws if a promise refers to a version that this process hasn't read yet.
     func decide(
         _ facts: CustomerFacts, _ evidence: Evidence, under inEffect: InEffect? = nil, at now: Date
     ) throws(Problem) -> [Decision] {

@@ -16,11 +16,11 @@ struct PolicyRehearser: Sendable {
     let policies: ActivePolicy
     /// Compares the new policy with the policy in effect, for one customer at a time.
     let comparison: Comparison
-    /// The number of the publication to which a rollback returns; nil if this isn't a rollback. A rollback also restores
-    /// the promises that later publications ended.
+    /// The number of the publication to which a rollback returns; nil if this isn't a rollback. A rollback also
+    /// restores the promises that later publications ended.
     let restoringAfter: Int64?
-    /// Whether customers keep the entitlements that they were promised, even if the new policy denies them. A promise is
-    /// a right that an earlier version of the policy gave, stored for the customer.
+    /// Whether customers keep the entitlements that they were promised, even if the new policy denies them. A promise
+    /// is a right that an earlier version of the policy gave, stored for the customer.
     let keepsPromises: Bool
 
     private static let pageSize = 500

@@ -8,8 +8,8 @@ final class RequestsInProgress: Sendable {
     private let total: Int
 
     /// - Parameters:
-    ///   - limit: The maximum number of concurrent requests of one client. A number above a quarter of `total` is reduced
-    ///     to that quarter, but not below 1.
+    ///   - limit: The maximum number of concurrent requests of one client. A number above a quarter of `total` is
+    ///     reduced to that quarter, but not below 1.
     ///   - total: The maximum number of connections of the service.
     init(limit: Int, total: Int) {
         self.limit = max(1, min(limit, total / 4))

@@ -19,7 +19,8 @@ extension Store {
                 else { return .unfinished }
                 if !found.areFactsReadable {
                     // The customer in `found` has empty facts in place of the unreadable facts. If the new facts are
-                    // empty too, `update` sees no difference and writes nothing, so the row must have empty facts first.
+                    // empty too, `update` sees no difference and writes nothing, so the row must have empty facts
+                    // first.
                     try transaction.session.execute(
                         "UPDATE customers SET facts = $1 WHERE id = $2",
                         [.blob(customer.facts.encoded), .integer(customer.id)])

@@ -59,8 +59,8 @@ extension Store {
         _ evaluate: @escaping @Sendable (Customer) -> EntitlementChange?
     ) async throws(StoreError) -> Bool {
         try await retrying { () throws(StoreError) -> Attempt<Bool> in
-            // A customer with very many facts, who is alone in the piece, is evaluated before the transaction begins, so
-            // that other writers don't have to wait.
+            // A customer with very many facts, who is alone in the piece, is evaluated before the transaction begins,
+            // so that other writers don't have to wait.
             var prepared: (customer: Customer, facts: EncodedFacts, change: EntitlementChange?)?
             if let only = customers.first, customers.count == 1,
                 only.size > DatabaseTransaction.maximumFactsBytesPerTransaction,
@@ -94,8 +94,8 @@ extension Store {
 
     // MARK: Deliveries and endpoints
 
-    // These operations read before they write: usually there is nothing to do, and even a write without changes waits for
-    // other writers.
+    // These operations read before they write: usually there is nothing to do, and even a write without changes waits
+    // for other writers.
 
     /// Removes webhook endpoints that no process serves anymore, and abandons the messages that wait for removed
     /// endpoints. Returns the removed endpoints. Keeps an endpoint if, since the caller read `silent`, a process has

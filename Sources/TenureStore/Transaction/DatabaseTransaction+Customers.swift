@@ -157,9 +157,9 @@ extension DatabaseTransaction {
         return try rows.map { row throws(StoreError) in try Identity(row, kindAt: 0) }
     }
 
-    // The statements are constants, so that no string is built for every customer. Their parameter `$5` or `$3` is 0 for
-    // `EntitlementChange.later`: the customer's entitlements weren't compared with what webhooks last reported. Then they
-    // set `sent_entitlements` and `next_comparison` only if there is a webhook endpoint.
+    // The statements are constants, so that no string is built for every customer. Their parameter `$5` or `$3` is 0
+    // for `EntitlementChange.later`: the customer's entitlements weren't compared with what webhooks last reported.
+    // Then they set `sent_entitlements` and `next_comparison` only if there is a webhook endpoint.
     private static let insertCustomer = """
         INSERT INTO customers (realm, public_id, created_at, facts, sent_entitlements, next_comparison)
         VALUES ($1, $2, $3, $4, CASE WHEN $5 = 1 OR EXISTS (SELECT 1 FROM endpoints) THEN CAST($6 AS TEXT) END,

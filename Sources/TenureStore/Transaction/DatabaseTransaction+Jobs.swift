@@ -15,8 +15,8 @@ package struct StoredJob: Sendable, Hashable {
 
 /// Jobs that wait for a process. A *member* is a row of `customers`: a merged customer has several.
 extension DatabaseTransaction {
-    /// Adds a job that asks the App Store for the purchases of the member by which the customer was found. Each member's
-    /// account has its own history. Does nothing if the member has such a job already.
+    /// Adds a job that asks the App Store for the purchases of the member by which the customer was found. Each
+    /// member's account has its own history. Does nothing if the member has such a job already.
     func enqueueJob(for customer: Customer) throws(StoreError) {
         try session.execute(
             """

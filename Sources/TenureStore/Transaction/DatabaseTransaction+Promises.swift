@@ -134,9 +134,9 @@ extension DatabaseTransaction {
             ]) != nil
     }
 
-    /// Throws `policyChanged` if another policy has taken effect since the update was decided, or if the update stores a
-    /// promise of an earlier policy that a publication has ended. Accepts every update that neither stores promises nor
-    /// changes what webhooks report: such an update doesn't depend on the policy.
+    /// Throws `policyChanged` if another policy has taken effect since the update was decided, or if the update stores
+    /// a promise of an earlier policy that a publication has ended. Accepts every update that neither stores promises
+    /// nor changes what webhooks report: such an update doesn't depend on the policy.
     func checkPolicy(of update: CustomerUpdate, former: Customer?) throws(StoreError) {
         guard let version = update.policyVersion else { return }
         let sent = update.entitlementChange.sentEntitlements

@@ -27,8 +27,8 @@ enum FactsFormat {
         func isSubset(of other: Flags) -> Bool { rawValue & ~other.rawValue == 0 }
     }
 
-    // The position of a case is the position of its bit in stored facts. Never move or remove a case, and add cases only
-    // at the end.
+    // The position of a case is the position of its bit in stored facts. Never move or remove a case, and add cases
+    // only at the end.
     enum FactsField: UInt64 { case purchasesAreComplete, isUnbound }
     enum ProofField: UInt64 {
         case signedDate, appTransactionID, downloadID, platform, version, purchaseDate, preorderDate, revocationDate

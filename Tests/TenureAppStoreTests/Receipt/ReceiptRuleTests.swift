@@ -15,8 +15,8 @@ import Testing
 
     private static let attributes = ReceiptAttribute.allCases.filter { $0 != .inAppPurchase }
 
-    /// Changes the receipt, or the first purchase in it if the attribute is about a purchase. Returns the reason why the
-    /// receipt can't be read; nil if it can.
+    /// Changes the receipt, or the first purchase in it if the attribute is about a purchase. Returns the reason why
+    /// the receipt can't be read; nil if it can.
     private func problem(
         of attribute: ReceiptAttribute, after change: (inout ReceiptDraft) -> Void
     ) throws -> String? {

@@ -54,8 +54,8 @@ private struct RootTestBed {
         return key
     }
 
-    /// Syncs until the service uses the keys in the file. While a background task reads the file, a request gets the keys
-    /// that were read before.
+    /// Syncs until the service uses the keys in the file. While a background task reads the file, a request gets the
+    /// keys that were read before.
     func sync() async throws -> CustomerResponse {
         let expected = try SigningKeyStore(folder: folder).read().vouchers
         let request = SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction), transactions: [])

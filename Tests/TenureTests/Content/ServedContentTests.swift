@@ -160,8 +160,8 @@ import Testing
             let waiting = Task { try? await killed.content["piano"].download() }
             while !served.transport.isDown { try await Task.sleep(nanoseconds: 5_000_000) }
             waiting.cancel()
-            // The first app goes on in this process, so the next one has a copy of its files. A copy fails if the first app
-            // removes one of the files meanwhile.
+            // The first app goes on in this process, so the next one has a copy of its files. A copy fails if the first
+            // app removes one of the files meanwhile.
             let copy = testBed.folder.url("copy")
             while (try? FileManager.default.copyItem(at: testBed.folder.url("device"), to: copy)) == nil {
                 try? FileManager.default.removeItem(at: copy)

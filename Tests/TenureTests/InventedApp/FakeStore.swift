@@ -9,8 +9,8 @@ import TenureCore
 /// Apple documents that calls may throw, that results may be unverified, and that `AppStore.sync()` and
 /// `AppTransaction.refresh()` may ask the customer to sign in
 /// (<https://developer.apple.com/documentation/storekit/appstore/sync()>,
-/// <https://developer.apple.com/documentation/storekit/apptransaction/refresh()>). Apple doesn't document that a call may
-/// hang; developers have reported it.
+/// <https://developer.apple.com/documentation/storekit/apptransaction/refresh()>). Apple doesn't document that a call
+/// may hang; developers have reported it.
 final class FakeStore: AppStoreAccess {
     /// What a call of the fake StoreKit does.
     enum Behavior: Sendable, CaseIterable {
@@ -43,8 +43,8 @@ final class FakeStore: AppStoreAccess {
         /// Whether calls that list purchases wait until a test lets them continue. They return what was there when they
         /// were called. Apple doesn't document what such a call returns.
         var isListingPaused = false
-        /// Whether the App Store doesn't respond. Then the list of purchases is empty, and a request for products fails.
-        /// Apple documents that `Product.products(for:)` can throw and that `Transaction.all` can't
+        /// Whether the App Store doesn't respond. Then the list of purchases is empty, and a request for products
+        /// fails. Apple documents that `Product.products(for:)` can throw and that `Transaction.all` can't
         /// (<https://developer.apple.com/documentation/storekit/transaction/all>), but not what the sequence has then.
         var isOffline = false
         /// The transactions that can't be finished.

@@ -78,8 +78,8 @@ struct Sentence {
         if let date = facts.date(allowing: nil) { output.say(" on ", on: date) }
     }
 
-    /// Writes, for example, "you got the app on May 1, 2014 (build 37), when it was free", with the date and the version
-    /// that are known. Without both, writes "you got the app when it was free".
+    /// Writes, for example, "you got the app on May 1, 2014 (build 37), when it was free", with the date and the
+    /// version that are known. Without both, writes "you got the app when it was free".
     ///
     /// - Parameters:
     ///   - eras: the eras that the clause is about. If the date or the version excludes all these eras, the other proof

@@ -13,8 +13,8 @@ struct SentenceFacts {
     private var version: (text: String, key: String, eras: EraSet)?
     /// The purchase date, and the eras that contain it.
     private var date: (date: Date, eras: EraSet)?
-    /// The possible eras of a purchase date inside a changeover window (the time around a change of the business model).
-    /// Nil if the date isn't inside one.
+    /// The possible eras of a purchase date inside a changeover window (the time around a change of the business
+    /// model). Nil if the date isn't inside one.
     private var changeoverEras: EraSet?
     /// The date of the customer's preorder. Nil if no reason contains this date.
     private(set) var preorder: Date?
