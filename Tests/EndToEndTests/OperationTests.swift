@@ -221,7 +221,8 @@ import Testing
         }
         // Two thirds of the remaining 384 files are 256 connections. One of them reads the metric.
         let closed = try await metric(#"tenure_connections_closed_for_room_total{phase="idle"}"#, port: port)
-        #expect(closed == 300 + 1 - 256)
+        let expected: Double = 300 + 1 - 256
+        #expect(closed == expected)
         withExtendedLifetime(idle) {}
         #expect(await service.end(by: SIGTERM) == 0)
     }

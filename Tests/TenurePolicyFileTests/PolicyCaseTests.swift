@@ -115,7 +115,8 @@ import Testing
         let empty = #expect(throws: PolicyFileError.self) { _ = try run("now: 2015-07-01") }
         #expect(
             empty?.description
-                == "cases.yaml:1:1: `cases` is missing; write `cases: [{ name: …, app: {…}, expect: {…} }]`")
+                == "cases.yaml:1:1: this looks like a file of another kind, not like cases; check the path, or begin the file with `cases:`"
+        )
     }
 
     @Test func `an ambiguous artifact in a policy case is a mistake`() throws {
