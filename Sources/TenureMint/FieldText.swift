@@ -71,7 +71,7 @@ extension FieldDescription {
 }
 
 extension JSONObject {
-    /// Sets these fields in their order. Leaves out those that are nil.
+    /// Sets these fields in their order. Leaves out the fields that are nil.
     package mutating func add(_ fields: KeyValuePairs<String, JSONValue?>) {
         for case (let name, let value?) in fields { self[name] = value }
     }

@@ -56,7 +56,7 @@ package struct ReceiptDraft: Sendable, Hashable {
         set { self[UInt64(attribute.rawValue)] = newValue }
     }
 
-    /// Sets these attributes in their order. Leaves out those that are nil.
+    /// Sets these attributes in their order. Leaves out the attributes that are nil.
     package mutating func add(_ attributes: KeyValuePairs<ReceiptAttribute, Value?>) {
         for case (let attribute, let value?) in attributes { self[attribute] = value }
     }

@@ -257,7 +257,7 @@ final class PostgresHost: Sendable {
     /// when the connection was opened.
     var generation: Int { drops.withLock { $0 } }
 
-    /// Ends all connections to this server, even those that wait for an answer. Called if the server didn't answer on
-    /// one of them, no longer accepts writes, or was replaced by another server.
+    /// Ends all connections to this server, even connections that wait for an answer. Called if the server didn't
+    /// answer on one of them, no longer accepts writes, or was replaced by another server.
     func dropConnections() { drops.withLock { $0 += 1 } }
 }
