@@ -78,6 +78,16 @@ import Testing
         }
     }
 
+    @Test func `a purchase without a device is refused before the customer is charged`() async throws {
+        let interface = try interface()
+        let before = await interface.store.state.transactions.count
+        let body: JSONObject = ["app": .string(Shop.bundleID), "product": .string(Shop.coins)]
+        let refusal = await #expect(throws: DeviceRefusal.self) { try await interface.answer(.purchase, body) }
+        #expect(refusal?.code == .badRequest)
+        #expect(refusal?.description == "`device` must be the UUID of a device")
+        #expect(await interface.store.state.transactions.count == before)
+    }
+
     @Test func `a device can't buy a product of another app, even if the customer has that app`() async throws {
         let interface = try interface()
         let before = await interface.store.state.transactions.count

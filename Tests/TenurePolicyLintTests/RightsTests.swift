@@ -176,6 +176,16 @@ import Testing
             })
     }
 
+    @Test func `lost entitlements are reported in the order of the previous policy`() throws {
+        let names = ["zoom", "alarm", "print", "export", "themes", "cloud", "backup", "widgets"]
+        let head = try #require(Self.base.components(separatedBy: "  premium:").first)
+        let old = try PolicyFile.read(
+            head + names.map { "  \($0): { honors: [paid] }\n" }.joined(), named: "old.yaml")
+        let new = try PolicyFile.read(head + "  other: { honors: [paid] }\n", named: "policy.yaml")
+        let losses = RightsComparison(from: old, to: new, at: .distantFuture).losses
+        #expect(losses.filter { $0.platform == .iOS }.map(\.entitlement) == names)
+    }
+
     @Test func `customers of a release that was removed from the release list are still checked for lost rights`()
         throws
     {

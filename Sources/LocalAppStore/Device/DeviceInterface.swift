@@ -77,6 +77,8 @@ package struct DeviceInterface: Sendable {
         guard let product = request.body.text("product") else {
             throw DeviceRefusal(.badRequest, "`product` must be the ID of a product")
         }
+        // The response is signed for the device. Refuse a request without a device before the customer is charged.
+        _ = try request.device
         let state = request.state
         let index = try state.productIndex(product)
         guard state.app(ofProduct: index) == request.app else { throw AppStoreStateError.noProduct(product) }

@@ -150,7 +150,9 @@ private struct Evaluator {
             // The service stores these rights as promises. Leave out rights in test environments, and of acquisitions
             // that can't be identified later.
             if case .granted(let until, _) = answer, evidence.environment.isProduction, source.acquisition.key.isKnown {
-                answers.rights.append(EraRight(acquisition: source.acquisition.key, until: until))
+                let right = EraRight(acquisition: source.acquisition.key, until: until)
+                // Creates an array with one element, because `append` reserves space for several.
+                if answers.rights.isEmpty { answers.rights = [right] } else { answers.rights.append(right) }
             }
             if case .undetermined(let finding) = answer { answers.nextSteps += source.nextSteps(resolving: finding) }
             if let best = answers.best, !answer.isBetter(than: best), !answer.isMoreInformative(than: best) { continue }

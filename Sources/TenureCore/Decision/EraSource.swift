@@ -49,7 +49,9 @@ final class EraSource {
         let yields = possible.isVersionAuthoritative && versionYields(in: possible, for: entitlement, on: nil)
         let eras = yields ? possible.erasOfBoth : possible.eras
         var answer = answer(for: entitlement, inEras: eras)
-        if case .notGranted = answer {} else { answer = endings.apply(to: answer, for: entitlement) }
+        // Most acquisitions have no end. `endings` is expensive, because it copies the acquisition.
+        let canEnd = acquisition.refund != nil || acquisition.expirationDate != nil
+        if case .notGranted = answer {} else if canEnd { answer = endings.apply(to: answer, for: entitlement) }
         return (answer, proofs(eras, versionYields: yields))
     }
 

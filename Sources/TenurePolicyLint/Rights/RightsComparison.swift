@@ -98,8 +98,10 @@ struct RightsComparison: Sendable {
                     originalAppVersion: versions.classes[version].representative?.description,
                     originalPurchaseDate: date)
                 let evidence = Evidence(environment: .production, app: [proof], purchasesAreComplete: true)
-                for (entitlement, fate) in fates(of: evidence) {
-                    let key = Key(entitlement: entitlement, fate: fate)
+                let fates = fates(of: evidence)
+                for entitlement in old.entitlements {
+                    guard let fate = fates[entitlement.name] else { continue }
+                    let key = Key(entitlement: entitlement.name, fate: fate)
                     if cells[key] == nil { keysInOrder.append(key) }
                     cells[key, default: [:]][version, default: []].insert(dateIndex)
                 }

@@ -42,8 +42,8 @@ struct EraSpans {
 
     /// The dates at which eras begin.
     var dates: [Date] { beginnings.map(\.date) }
-    /// Whether the policy has a `changeover` for at least one of the beginnings, even `none`.
-    var hasChangeover: Bool { beginnings.contains { $0.changeover != nil } }
+    /// Whether at least one of the beginnings has a changeover window.
+    var hasChangeover: Bool { beginnings.contains { $0.changeover?.window != nil } }
 
     /// The eras as text, such as `Eras: paid until June 10, 2015; freemium since then.`
     var caption: String {

@@ -92,7 +92,7 @@ public struct S3Settings: Sendable, Hashable {
             "`content.s3.\($0.name)` is missing; set it to \($0.meaning)"
         }
         if !region.isEmpty, !region.utf8.allSatisfy(Self.isNamePart) {
-            mistakes.append("`content.s3.region` must have only letters, digits and hyphens; found `\(region)`")
+            mistakes.append("`content.s3.region` must have only letters, digits, `-`, `.` and `_`; found `\(region)`")
         }
         if !bucket.isEmpty, !bucket.utf8.allSatisfy(Self.isNamePart) {
             mistakes.append("`content.s3.bucket` must have only letters, digits, `-`, `.` and `_`; found `\(bucket)`")

@@ -81,6 +81,7 @@ struct PageEdgeTests {
         let width = try #require(
             window.components(separatedBy: "width=\"").dropFirst().first?.split(separator: "\"").first)
         #expect(try #require(Double(width)) >= 3)
+        #expect(page.contains("<i class=\"changeover\"></i>changeover window</span>"))
     }
 
     @Test func `the table of a rehearsal page marks an era's beginning above the row of its first build`() throws {

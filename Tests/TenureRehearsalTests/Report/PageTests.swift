@@ -66,6 +66,10 @@ struct PageTests {
         try #require(between("<h2>\(title)</h2>", "<h2>", in: page).first, "\(title)")
     }
 
+    @Test func `a rehearsal page whose policy has no changeover window has no legend of one`() throws {
+        #expect(try !page(from: Self.earlier.0, to: Self.earlier.1).contains("changeover window"))
+    }
+
     @Test func `a rehearsal page begins with a verdict in one sentence, in the color of its level`() throws {
         let losing = try page(from: Self.earlier.0, to: Self.earlier.1)
         let body = try #require(losing.components(separatedBy: "<body>").last)
