@@ -78,8 +78,8 @@ import Testing
                 .otherKeys(
                     """
                     there is no \(files) in `\(own)`, and another process has created the service's keys; copy \
-                    `signing-key.json` and `access-token.secret` from `\(place)` to `\(own)`. If they are lost, stop all \
-                    processes, and run `tenure database accept-keys`
+                    `signing-key.json` and `access-token.secret` from `\(place)` to `\(own)`. If they are lost, stop \
+                    all processes, and run `tenure database accept-keys`
                     """)
             }
             await #expect(throws: refusal("`signing-key.json` and `access-token.secret`")) {
