@@ -49,7 +49,7 @@ import Testing
         ("postgres://db/shop?connections=many", "connections=many"),
         ("postgres://db/shop?allow_fsync_off=perhaps", "neither `true` nor `false`"),
         ("postgres://db/shop?sslmod=require", "sslmod"),
-        ("mysql://db/shop", "postgres://"),
+        ("mysql://db/shop", "postgres://"), ("postgres://me:word@more@db/shop", "write `@` in a password as `%40`"),
     ])
     func `an invalid PostgreSQL URL is an error that says what is wrong with it`(url: String, part: String) throws {
         let error = #expect(throws: StoreError.self) { try PostgresAddress(url) }

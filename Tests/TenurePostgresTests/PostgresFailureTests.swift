@@ -110,6 +110,7 @@ import Testing
         ("SSL SYSCALL error: EOF detected\n", false), ("SSL error: unexpected eof while reading\n", false),
         ("server closed the connection unexpectedly\n", false),
         ("SSL connection has been closed unexpectedly\n", false),
+        ("SSL negotiation failed: server closed the connection unexpectedly\n", false),
         ("root certificate file \"/r\" does not exist\n", true),
         ("could not load private key file \"/k\": bad password read\n", true),
         ("FATAL:  0A000: unsupported frontend protocol\n", true),

@@ -167,4 +167,92 @@ import Testing
         #expect((next == nil) == (closed == 1))
         #expect(state.usage(ofLane: lane).open == 1 - closed)
     }
+
+    /// What a worker with a connection to `shop` does next, if a job for `shop` and a job for `games` wait.
+    ///
+    /// - Parameter running: how many other workers run jobs for `shop`.
+    private func step(limit: Int, running: Int, connectedFor age: Duration) throws -> String {
+        let (shop, games) = (try cluster("shop"), try cluster("games"))
+        var state = PostgresWorkersState(limit: limit, idleTimeout: .seconds(60))
+        let lanes = [shop, games].map { state.addLane(PostgresLane(cluster: $0, address: $0.address)) }
+        for _ in 0...running { _ = insert(job(), in: lanes[0], of: &state) }
+        let workers = state.workersToWake()
+        try #require(workers.count == running + 1)
+        for worker in workers {
+            _ = state.next(for: worker)
+            state.connected(worker, to: shop)
+        }
+        for worker in workers.dropFirst() { _ = state.next(for: worker) }
+        _ = insert(job(), in: lanes[1], of: &state)
+        workers[0].connectedAt = .now - age
+        return switch state.next(for: workers[0]) {
+        case .run(let lane, _, _, _): lane == lanes[0] ? "stay" : "run a job of the other app"
+        case .connect(let cluster): cluster === games ? "leave" : "connect again"
+        case .wait: "wait"
+        case .end: "end"
+        }
+    }
+
+    @Test(arguments: [
+        (2, 1, Duration.zero, "leave"), (3, 1, .zero, "stay"), (1, 0, .seconds(60), "leave"),
+        (1, 0, .seconds(-60), "stay"),
+    ])
+    func `a PostgreSQL worker leaves for another app at the limit, if that app runs fewer jobs or waited long`(
+        limit: Int, running: Int, age: Duration, expected: String
+    ) throws {
+        #expect(try step(limit: limit, running: running, connectedFor: age) == expected)
+    }
+
+    @Test func `after a failure to connect to PostgreSQL, one worker at a time connects until one succeeds`() throws {
+        let (down, other) = (try cluster("shop"), try cluster("games"))
+        var state = PostgresWorkersState(limit: 4, idleTimeout: .seconds(60))
+        let lane = state.addLane(PostgresLane(cluster: other, address: other.address))
+        _ = state.failed(to: down, .unreachable(database: "shop", detail: "down"))
+        for _ in 0..<3 { _ = insert(job(), in: lane, of: &state) }
+        let first = state.workersToWake()
+        #expect(first.count == 1)
+        let worker = try #require(first.first)
+        _ = state.next(for: worker)
+        let meanwhile = state.workersToWake()
+        #expect(meanwhile.isEmpty)
+        state.connected(worker, to: other)
+        let rest = state.workersToWake()
+        #expect(rest.count == 3)
+    }
+
+    @Test func `closing an app waits for its PostgreSQL jobs, and for its connections if no other app needs them`()
+        async throws
+    {
+        let cluster = try cluster("shop")
+        var state = PostgresWorkersState(limit: 2, idleTimeout: .seconds(60))
+        let lanes = (0..<2).map { _ in state.addLane(PostgresLane(cluster: cluster, address: cluster.address)) }
+        let worker = PostgresWorker(number: 1)
+        state.connected(worker, to: cluster)
+        _ = insert(job(), in: lanes[0], of: &state)
+        _ = state.next(for: worker)
+        var closed: [Int] = []
+        var refusal: StoreError?
+        var (woken, ends) = (0, false)
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            state.close(lanes[0], continuation)
+            // Its job is running.
+            closed.append(state.finishedClosers().count)
+            state.finish(nil, in: lanes[0])
+            closed.append(state.finishedClosers().count)
+            refusal = insert(job(), in: lanes[0], of: &state)
+
+            // Nothing is left to do, so the worker waits.
+            _ = state.next(for: worker)
+            state.close(lanes[1], continuation)
+            // The connection is open.
+            closed.append(state.finishedClosers().count)
+            woken = state.workersToWake().count
+            if case .end = state.next(for: worker) { ends = true }
+            closed.append(state.finishedClosers().count)
+            continuation.resume()
+        }
+        #expect(closed == [0, 1, 0, 1])
+        #expect(refusal == .failed("the database is closed"))
+        #expect(woken == 1 && ends)
+    }
 }
