@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test func `a problem with a type names the type that JSON needs`() {
-        let types: [(any Any.Type, String)] = [
+        let types: [(Any.Type, String)] = [
             (String.self, "a string"), (Bool.self, "`true` or `false`"), (Int.self, "a number"),
             (Double.self, "a number"), ([String].self, "a list"), ([String: String].self, "an object"),
         ]
