@@ -175,6 +175,7 @@ extension StoreClause {
                     update.add([Sample.artifact("proof-\(id)")], proving: [Sample.proof(id)])
                     update.add([], purchases: [Sample.purchase("x", signed: 1, revoked: id == "4")])
                     update.add([], purchases: [Sample.purchase("other-\(id)")])
+                    update.add([], renewals: ["x", "other-\(id)"].map { Sample.renewal($0) })
                     return (update, ())
                 }
                 accounts.append(customer)
@@ -192,6 +193,8 @@ extension StoreClause {
             try expect(
                 all.dropFirst().allSatisfy { $0.facts.purchases.map(\.transactionID) == ["x"] },
                 "nothing that the others bought besides")
+            try expect(
+                all.dropFirst().allSatisfy { $0.facts.renewals == [Sample.renewal("x")] }, "nor its renewal info")
             try expect(all[3].facts.purchases.first?.revocationDate != nil, "with its refund")
             try expect(
                 try await store.read { try $0.customers(withAnyID: "x", in: [Sample.production]) }.map(\.id)
@@ -235,6 +238,13 @@ extension StoreClause {
             }
             _ = try await store.bring("12")
             let other = try await unbound(Identity(.appTransactionID, "12"), 0)
+            _ = try await store.update("1", in: Realm(.sandbox)) { _ in }
+            let named = Identity(.appTransactionID, "1")
+            let sandbox = try unwrap(
+                try await store.recordUnbound(
+                    Identity(unboundLedBy: .transactions, naming: named, digest: "list"), naming: [named],
+                    in: Realm(.sandbox), at: Sample.now, Sample.shown("0")), "an unbound customer"
+            ).unbound
             var unboundCustomers: [Customer] = []
             for list in 0..<30 { unboundCustomers.append(try await unbound(Identity(.appTransactionID, "1"), list)) }
             var kept = 0
@@ -245,6 +255,7 @@ extension StoreClause {
                 "the last unbound customer is kept")
             try expect(try await store.lookUp(unboundCustomers[0].id) == nil, "the first unbound customer is removed")
             try expect(try await store.lookUp(other.id) == other, "unbound customers of other identities stay")
+            try expect(try await store.lookUp(sandbox.id) == sandbox, "so do those of other environments")
             try expect(
                 try await unbound(Identity(.appTransactionID, "1"), 29).id == unboundCustomers[29].id, "found again")
             var seen = 0
@@ -259,6 +270,14 @@ extension StoreClause {
             try expect(seen == 20, "all in pages: \(seen)")
         },
     ]
+}
+
+extension Sample {
+    fileprivate static func renewal(_ id: String) -> Renewal {
+        Renewal(
+            originalTransactionID: id, productID: "com.example.calculator.everything", gracePeriodExpiresDate: now,
+            isInBillingRetryPeriod: true, signedDate: now)
+    }
 }
 
 extension Store {

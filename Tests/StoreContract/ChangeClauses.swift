@@ -72,6 +72,14 @@ extension StoreClause {
             try expect(
                 try await !store.change(grant, on: customer, request: "r").isNew, "the second request changes nothing")
             try expect(try await store.present(customer).facts.support.count == 1, "one grant")
+            try expect(
+                try await store.read { try $0.audit(before: nil, of: nil, limit: 9) }.count == 1,
+                "and one line in the audit trail")
+            let other = try await store.bring("2")
+            try expect(
+                try await store.change(grant, on: other, request: "r").refusal == .requestReused,
+                "another customer needs another ID")
+            try expect(try await store.present(other).facts.support.isEmpty, "and gets nothing")
             _ = try await store.change(.revoke(entitlement: "everything"), on: customer, request: "q")
             try expect(
                 try await !store.change(grant, on: customer, request: "r").isNew, "nor does it after another change")

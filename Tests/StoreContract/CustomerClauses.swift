@@ -35,6 +35,20 @@ extension StoreClause {
             try expect(found.allSatisfy { $0.realm == Sample.production.code }, "with their environment")
             try expect(found.map(\.facts) == made.map(\.facts), "with their facts")
         },
+        StoreClause("a scan has each environment's number, and skips merged and unbound customers") { store in
+            let sandbox = try await store.update("1", in: Realm(.sandbox)) { _ in }
+            let (one, two) = (try await store.bring("1"), try await store.bring("2"))
+            _ = try await store.recordUnbound(
+                Identity(unboundLedBy: .app, naming: Identity(.appTransactionID, "1"), digest: "x"),
+                naming: [Identity(.appTransactionID, "1")], in: Sample.production, at: Sample.now, Sample.shown("1"))
+            _ = try await store.change(.merge(other: two.publicID), on: one)
+            let newest = try await store.read { try $0.highestCustomerRowID() }
+            var found: [String] = []
+            try await store.database.forEachCustomer(after: 0, through: newest) { realm, publicID, _ in
+                found.append("\(realm) \(String(decoding: publicID, as: UTF8.self))")
+            }
+            try expect(found == ["1 \(sandbox.publicID)", "0 \(one.publicID)"], "\(found)")
+        },
         StoreClause("no customer has a number that was never assigned") { store in
             try expect(try await store.lookUp(4711) == nil, "an unassigned number finds no customer")
             try expect(try await store.lookUp(-1) == nil, "nil for a negative one")

@@ -97,13 +97,20 @@ extension StoreClause {
             let one = try await store.update([Identity(.originalTransactionID, "x")])
             let two = try await store.update([Identity(.originalTransactionID, "y")])
             _ = try await store.begin("a", for: one.id, of: 3)
-            _ = try await store.begin("a", for: two.id, of: 3)
+            _ = try await store.write(at: Sample.after(-60)) {
+                try $0.beginTrialSession("a", of: "everything", for: two.id) { _, _ in true }
+            }
             _ = try await store.begin("b", for: two.id, of: 3)
             let both = try await store.update([
                 Identity(.originalTransactionID, "x"), Identity(.originalTransactionID, "y"),
             ])
             let next = try unwrap(try await store.begin("c", for: both.id, of: 3), "a session")
             try expect(next.use.sessions == 2, "two different sessions, not \(next.use.sessions)")
+            let repeated = try unwrap(try await store.begin("a", for: both.id, of: 3), "a session")
+            try expect(repeated.use.since == Sample.after(-60), "since the first of both accounts")
+            try expect(
+                repeated.use.sessionBegan == Sample.after(-60) && !repeated.isCounted, "the session's earlier beginning"
+            )
         },
         StoreClause("the first and the latest trial session of each entitlement are read over all merged customers") {
             store in

@@ -179,6 +179,16 @@ extension StoreClause {
             try expect(try await store.present(two).id == (try await store.present(three).id), "to the third")
             try expect(try await store.present(one).facts == one.facts, "from the first")
         },
+        StoreClause("the event of a link lists the promised entitlements by name, with the user and the key") { store in
+            let policy = try await store.record(policy: [1], sha256: [1])
+            let customer = try await store.update("1") { update in
+                for name in ["everything", "cloud", "maps"] { update.promise(Sample.promise(name, policy: policy)) }
+            }
+            _ = try await store.change(.link(user: "u", .never), on: customer, actor: "app")
+            let events = try unwrap(try await store.read { try $0.rows(of: customer.id) }, "the rows").events
+            try expect(events.map(\.kind) == [.linked] && events[0].actor == "app", "\(events)")
+            try expect(events[0].detail == ["user": "u", "promises": "cloud, everything, maps"], "\(events)")
+        },
         StoreClause("one user ID in two environments is two customers") { store in
             let one = try await store.bring("1")
             let sandbox = try await store.update("1", in: Realm(.sandbox)) { _ in }

@@ -89,6 +89,35 @@ extension StoreClause {
             try expect(lines.map(\.action) == ["revokePersona", "createPersona"], "both changes")
             try expect(lines.map(\.actor) == ["boris", "ada"], "with the actors")
             try expect(lines.allSatisfy { $0.detail["persona"] == "early" }, "with the persona")
+            let details = [["persona": "early"], ["persona": "early", "expires": "2023-11-14T23:13:20Z"]]
+            try expect(lines.map(\.detail) == details, "and its end: \(lines)")
+        },
+        StoreClause("replacing a persona is a revocation in the audit trail, and replacing an expired one isn't") {
+            store in
+            func create(_ names: String..., after seconds: Double) async throws -> [String] {
+                let personas = names.map { Sample.persona($0, from: Sample.after(seconds)) }
+                return try await store.write(at: Sample.after(seconds), locking: [.personas]) {
+                    try $0.create(personas, replacing: true, actor: "ada")
+                }
+            }
+            try expect(try await create("a", "b", after: 0).isEmpty, "the personas are created")
+            try expect(try await create("a", after: 60).isEmpty, "one is replaced")
+            // By now, the other one has expired.
+            try expect(try await create("b", after: 3600).isEmpty, "so is the other")
+            let lines = try await store.read { try $0.audit(before: nil, of: nil, limit: 10) }
+            let expected = [
+                "createPersona b", "createPersona a", "revokePersona a", "createPersona b", "createPersona a",
+            ]
+            let found = lines.map { "\($0.action) \($0.detail["persona"] ?? "")" }
+            try expect(found == expected, "\(lines)")
+            let known = try await store.read { try $0.personas() }
+            let revocations = [Sample.after(60), Sample.after(3600), nil, nil]
+            try expect(known.map(\.revokedAt) == revocations, "\(known)")
+            let taken = try await store.write(at: Sample.after(3600), locking: [.personas]) {
+                try $0.create(
+                    ["b", "c", "a"].map { Sample.persona($0) }, replacing: false, actor: "ada")
+            }
+            try expect(taken == ["b", "a"], "all names that are taken: \(taken)")
         },
     ]
 }

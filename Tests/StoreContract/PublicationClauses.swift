@@ -25,6 +25,29 @@ extension StoreClause {
             let lines = try await store.read { try $0.audit(before: nil, of: nil, limit: 10) }
             try expect(lines.map(\.action) == ["rollback", "publish"], "in the audit trail")
             try expect(
+                ["publication", "version", "former"].map { lines[0].detail[$0] } == ["3", "1", "2"], "\(lines[0])")
+            // The version in effect is 1, although its publication is the third.
+            for version: Int64 in [2, 3] {
+                do {
+                    _ = try await store.update {
+                        $0.promise(Sample.promise(policy: version))
+                        $0.policyVersion = version
+                    }
+                    throw BrokenClause(description: "a promise of version \(version) was written")
+                } catch StoreError.policyChanged {}
+            }
+            let customer = try await store.update {
+                $0.promise(Sample.promise(policy: 1))
+                $0.policyVersion = 1
+            }
+            try expect(customer.facts.promises.map(\.policyVersion) == [1], "\(customer.facts.promises)")
+            let third = try await store.publish([3], after: back)
+            try expect(third.version == 3 && third.id == 4, "\(third)")
+            let line = try await store.read { try $0.audit(before: nil, of: nil, limit: 1) }.first
+            try expect(
+                ["publication", "version", "former"].map { line?.detail[$0] } == ["4", "3", "1"],
+                "\(String(describing: line))")
+            try expect(
                 lines[1].detail["reason"] == "because" && lines[1].detail["author"] == "ada", "with reason and author")
         },
         StoreClause("of two publications based on one earlier publication, the second is refused as overtaken") {
@@ -265,6 +288,14 @@ extension StoreClause {
             try expect(seen.withLock { $0.isEmpty }, "no customer is compared under the former policy")
             while try await store.compareAllCustomers(at: Sample.now, limit: 10, under: published.id, compare) {}
             try expect(seen.withLock { $0.contains(customer.id) }, "all customers under the new one")
+            _ = try await store.record(SupportGrant(.grant, of: "cloud", date: Sample.now), for: customer.id)
+            seen.withLock { $0 = [] }
+            for (publication, count) in [(start.id, 0), (published.id, 1)] {
+                let due = try await store.compareDueCustomers(
+                    at: Sample.now, limit: 10, under: publication, compare)
+                try expect(due == count, "\(due) due customers under publication \(publication)")
+                try expect(seen.withLock { $0.count } == count, "only under the new one, too")
+            }
         },
     ]
 }

@@ -28,6 +28,10 @@ extension StoreClause {
                 try await store.tell("sandbox", about: [subscription], in: Realm(.sandbox)).isNew,
                 "so are other environments"
             )
+            let same = try await store.tell(
+                "other", about: [Identity(.originalTransactionID, "z")], in: Realm(.sandbox))
+            try expect(
+                same.isNew && same.customer?.id != other.customer?.id, "also with the same ID of the notification")
             let again = try await store.bring("1")
             let reception = try await store.tell(
                 "later", about: [Identity(.appTransactionID, "1"), subscription])

@@ -41,6 +41,7 @@ extension StoreClause {
         {
             store in
             try expect(await store.writeFailure() == nil, "ready at first")
+            try expect(try await store.read { try $0.storedValue(named: "probe") } == nil, "the probe left no row")
             do {
                 try await store.write { _ -> Void in throw StoreError.full }
                 throw BrokenClause(description: "the write succeeded")
@@ -71,6 +72,20 @@ extension StoreClause {
             ]
             let customer = try await store.update { update in promises.forEach { update.promise($0) } }
             try expect(try await store.promises(of: customer.id) == promises, "all four promises are stored")
+            func promise(_ account: String?, _ download: String?, _ seconds: Double?) -> StoredPromise {
+                StoredPromise(
+                    entitlement: "cloud",
+                    acquisition: AcquisitionKey(
+                        appTransactionID: account, downloadID: download,
+                        originalPurchaseDate: seconds.map { Date(timeIntervalSince1970: 1_300_000_000 + $0) }),
+                    policyVersion: two, until: nil, recordedAt: Sample.after(1))
+            }
+            let more = [
+                promise("8", nil, nil), promise("9", nil, nil), promise(nil, "8", nil), promise(nil, "9", nil),
+                promise(nil, nil, 0), promise(nil, nil, 60.5),
+            ]
+            _ = try await store.update { $0.promise(more) }
+            try expect(try await store.promises(of: customer.id) == promises + more, "so are other acquisitions")
         },
     ]
 
@@ -86,6 +101,22 @@ extension StoreClause {
             let revocation = SupportGrant(.revocation, of: "everything", date: Sample.now.addingTimeInterval(1))
             let last = try unwrap(try await store.record(revocation, for: customer.id), "the customer")
             try expect(last.evidence.support == [revocation], "the latest counts")
+        },
+        StoreClause("a repeated grant is compared with the latest grant of the same entitlement only") { store in
+            let customer = try await store.update { _ in }
+            let grant = SupportGrant(.grant, of: "everything", date: Sample.now)
+            let cloud = SupportGrant(.grant, of: "cloud", date: Sample.after(30), until: Sample.after(60))
+            for grant in [grant, cloud, grant, cloud] { _ = try await store.record(grant, for: customer.id) }
+            let details = try unwrap(
+                try await store.read { try $0.details(of: .rowID(customer.id), with: []) }, "the details")
+            try expect(details.support.map(\.grant) == [grant, cloud], "\(details.support)")
+            let longer = SupportGrant(.grant, of: "cloud", date: Sample.after(30), until: Sample.after(90))
+            let after = try unwrap(try await store.record(longer, for: customer.id), "the customer")
+            try expect(
+                after.facts.support.map(\.until) == [nil, Sample.after(60), Sample.after(90)], "another end is new")
+            try expect(
+                after.facts.support.last?.date == Sample.after(30.001).toMillisecond,
+                "a millisecond after the earlier one")
         },
         StoreClause("a grant to an unknown customer changes nothing") { store in
             let grant = SupportGrant(.grant, of: "everything", date: Sample.now)

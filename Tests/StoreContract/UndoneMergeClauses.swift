@@ -43,6 +43,17 @@ extension StoreClause {
                 let promises = try await store.present(customer).facts.promises
                 try expect(promises.map(\.acquisition.appTransactionID) == [id], "only its own")
             }
+            // A customer who is known by a download of the app only.
+            let three = try await store.bring(by: [Identity(.downloadID, "9")], purchase: "a")
+            _ = try await store.change(.merge(other: three.publicID), on: one)
+            let promise = StoredPromise(
+                entitlement: "cloud",
+                acquisition: AcquisitionKey(appTransactionID: nil, downloadID: "9", originalPurchaseDate: nil),
+                policyVersion: policy, until: nil, recordedAt: Sample.now)
+            _ = try await store.update("1") { $0.promise(promise) }
+            _ = try await store.change(.unmerge(other: three.publicID), on: one)
+            try expect(try await store.present(three).facts.promises == [promise], "with its download")
+            try expect(try await store.present(one).facts.promises.map(\.entitlement) == ["everything"], "and no more")
         },
         StoreClause("a grant during a merge goes to the customer that support chose") { store in
             let (one, two) = (try await store.bring("1"), try await store.bring("2"))
@@ -109,6 +120,29 @@ extension StoreClause {
             try expect(events.map(\.detail["reason"]) == ["one person", "two after all"], "with reasons")
             let others = try unwrap(try await store.read { try $0.rows(of: two.id) }, "the rows").events
             try expect(others.map(\.kind) == [.unmerged], "also in the other's timeline")
+            try expect(events.map(\.detail["customer"]) == [two.publicID, two.publicID], "each names the other")
+            try expect(others.map(\.detail["customer"]) == [one.publicID], "each names the other")
+            try expect((events + others).allSatisfy { $0.detail["because"] == "support" }, "\(events + others)")
+            try expect((events + others).allSatisfy { $0.actor == "ada" }, "\(events + others)")
+            let lines = try await store.read { try $0.audit(before: nil, of: one.publicID, limit: 9) }
+            let details = ["two after all", "one person"].map { ["other": two.publicID, "reason": $0] }
+            try expect(lines.map(\.action) == ["unmerge", "merge"] && lines.map(\.detail) == details, "\(lines)")
+        },
+        StoreClause("only a merge into the named customer can be undone") { store in
+            let (one, two, three) = (
+                try await store.bring("1"), try await store.bring("2"), try await store.bring("3")
+            )
+            _ = try await store.change(.merge(other: two.publicID), on: one)
+            for (other, customer, refusal) in [
+                ("cus_missing", one, .noSuchOther), (two.publicID, three, .notMerged),
+                (three.publicID, one, .notMerged),
+                (one.publicID, two, .notMerged),
+            ] as [(String, Customer, ChangeOutcome.Refusal)] {
+                let outcome = try await store.change(.unmerge(other: other), on: customer)
+                try expect(outcome.refusal == refusal, "\(other) from \(customer.publicID): \(outcome)")
+            }
+            try expect(try await store.present(two).id == one.id, "still merged")
+            try expect(try await store.change(.unmerge(other: two.publicID), on: two).isNew, "by any of its accounts")
         },
         StoreClause("at most a hundred customers are merged into one customer") { store in
             var before = try await store.bring("0")

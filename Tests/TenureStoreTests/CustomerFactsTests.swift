@@ -164,6 +164,64 @@ import Testing
         for _ in 0..<2 { facts.add(grant) }
         #expect(facts.support == [grant])
     }
+
+    @Test func `a customer's support grants are sorted by date, entitlement and kind, in any order of arrival`() {
+        func grant(_ entitlement: String, _ seconds: Double, _ kind: SupportGrant.Kind = .grant) -> SupportGrant {
+            SupportGrant(kind, of: entitlement, date: Date(timeIntervalSince1970: 1_700_000_000 + seconds))
+        }
+        let sorted = [
+            grant("z", 0), grant("a", 1), grant("a", 5), grant("a", 5, .revocation), grant("b", 5), grant("a", 6),
+        ]
+        for order in [sorted, sorted.reversed(), [sorted[3], sorted[1], sorted[5], sorted[0], sorted[4], sorted[2]]] {
+            var facts = CustomerFacts()
+            for grant in order { facts.add(grant) }
+            #expect(facts.support == sorted)
+        }
+    }
+
+    @Test func `a customer's promises are sorted by date, version and entitlement, in any order of arrival`() {
+        func promise(_ entitlement: String, _ version: Int64, _ seconds: Double, until: Double? = nil) -> StoredPromise
+        {
+            let date = Date(timeIntervalSince1970: 1_700_000_000)
+            return StoredPromise(
+                entitlement: entitlement,
+                acquisition: AcquisitionKey(appTransactionID: "1", downloadID: nil, originalPurchaseDate: nil),
+                policyVersion: version, until: until.map { date.addingTimeInterval($0) },
+                recordedAt: date.addingTimeInterval(seconds))
+        }
+        let sorted = [
+            promise("z", 9, 0), promise("y", 1, 5), promise("a", 2, 5), promise("b", 2, 5), promise("a", 3, 5),
+            promise("a", 1, 6), promise("a", 1, 7, until: 9),
+        ]
+        var (together, oneByOne) = (CustomerFacts(), CustomerFacts())
+        together.add(sorted.reversed())
+        for promise in sorted.shuffled() { oneByOne.add([promise]) }
+        #expect(together.promises == sorted)
+        #expect(oneByOne.promises == sorted)
+        oneByOne.removePromises(of: ["a", "y"])
+        #expect(oneByOne.promises == [sorted[0], sorted[3]])
+    }
+
+    @Test func `promises repeat each other only if nothing but their dates of recording differs`() {
+        let date = Date(timeIntervalSince1970: 1_700_000_000)
+        func promise(
+            _ entitlement: String = "e", _ version: Int64 = 1, account: String? = "1", bought: Double? = nil,
+            until: Double? = nil, recorded: Double = 0
+        ) -> StoredPromise {
+            StoredPromise(
+                entitlement: entitlement,
+                acquisition: AcquisitionKey(
+                    appTransactionID: account, downloadID: nil,
+                    originalPurchaseDate: bought.map { date.addingTimeInterval($0) }),
+                policyVersion: version, until: until.map { date.addingTimeInterval($0) },
+                recordedAt: date.addingTimeInterval(recorded))
+        }
+        let first = promise()
+        for other in [promise(recorded: 5), promise(bought: 7)] { #expect(other.repeats(first)) }
+        for other in [
+            promise("f"), promise("e", 2), promise(account: "2"), promise(until: 1), promise(account: nil, bought: 7),
+        ] { #expect(!other.repeats(first)) }
+    }
 }
 
 extension AppProof {

@@ -19,6 +19,21 @@ import Testing
             #expect(tables.first { $0.name == "artifacts" }?.ownerColumn == 1)
             #expect(tables.first { $0.name == "customers" }?.selfReference != nil)
             #expect(tables.first { $0.name == "identities" }?.key.count == 3)
+            let keys = Dictionary(tables.map { ($0.name, $0.keyList) }) { $1 }
+            #expect(keys["identities"] == #""value", "kind", "realm""#)
+            #expect(keys["unbound_links"] == #""unbound", "customer""#)
+            #expect(keys["database"] == "")
+            let numbered = ["artifacts", "customers", "deliveries", "policies", "promises", "publications"]
+            let named = ["database", "devices", "endpoints", "identities", "progress", "rehearsals", "requests"]
+            let isNumbered = Dictionary(tables.map { ($0.name, $0.isNumbered) }) { $1 }
+            #expect(numbered.allSatisfy { isNumbered[$0] == true })
+            #expect(named.allSatisfy { isNumbered[$0] == false })
+            let customers = try #require(tables.first { $0.name == "customers" })
+            #expect(customers.ownerColumn == nil)
+            #expect(customers.selfReference == customers.columns.firstIndex { $0.name == "merged_into" })
+            let publications = try #require(tables.first { $0.name == "publications" })
+            #expect(publications.ownerColumn == nil && publications.selfReference == nil)
+            #expect(publications.columns.map(\.references).prefix(3) == [nil, "policies", nil])
         }
     }
 

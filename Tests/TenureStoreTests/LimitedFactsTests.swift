@@ -130,4 +130,85 @@ private func receipt(signed: Double, expires: Double?) -> AppProof {
         #expect(!limited.purchasesAreComplete)
         #expect(limited.isUnbound)
     }
+
+    @Test(
+        arguments: [
+            (
+                [
+                    period("t", signed: 25, bought: 20, expires: 80),
+                    period("u", signed: 45, bought: 40, expires: 95, refunded: 50),
+                ], nil
+            ),
+            (
+                [
+                    period("u", signed: 25, bought: 20, expires: 80),
+                    period("t", signed: 45, bought: 40, expires: 95, refunded: 50),
+                ], nil
+            ),
+            (
+                [
+                    period("t", signed: 25, bought: 20, expires: 80, refunded: 30),
+                    period("u", signed: 45, bought: 40, expires: 95),
+                ], 95
+            ),
+            (
+                [
+                    period("u", signed: 25, bought: 20, expires: 80, refunded: 30),
+                    period("t", signed: 45, bought: 40, expires: 95),
+                ], 95
+            ),
+        ] as [([Purchase], Double?)])
+    func `of several later periods, the one that began last limits an unbound customer's grace period`(
+        known: [Purchase], expected: Double?
+    ) {
+        let unbound = facts([], [], [renewal(signed: 10, grace: 100)])
+        let limited = unbound.limited(by: [facts([], known)], in: .production)
+        #expect(limited.renewals == [renewal(signed: 10, grace: expected)])
+    }
+
+    @Test(arguments: [(20, 100), (5, nil)] as [(Double, Double?)])
+    func `a later period limits the grace period only if the unbound customer didn't send it`(
+        sent: Double, expected: Double?
+    ) {
+        let unbound = facts(
+            [], [period("s", signed: 22, bought: sent, expires: 80)], [renewal(signed: 10, grace: 100)])
+        let known = facts([], [period("t", signed: 25, bought: 20, expires: 80, refunded: 22)])
+        let limited = unbound.limited(by: [known], in: .production)
+        #expect(limited.renewals == [renewal(signed: 10, grace: expected)])
+    }
+
+    @Test(
+        arguments: [
+            ([receipt(signed: 20, expires: 50), receipt(signed: 30, expires: nil)], nil),
+            ([receipt(signed: 20, expires: 50), receipt(signed: 30, expires: 70)], 1),
+            ([receipt(signed: 20, expires: 70), receipt(signed: 30, expires: 50)], 1),
+        ] as [([AppProof], Int?)])
+    func `of several later receipts, the one that was signed last limits an unbound customer's license`(
+        known: [AppProof], limiting: Int?
+    ) {
+        let sent = receipt(signed: 10, expires: nil)
+        let limited = facts([sent]).limited(by: [facts(known)], in: .production)
+        #expect(limited.proofs == [sent] + (limiting.map { [known[$0]] } ?? []))
+    }
+
+    @Test func `an unbound customer's latest receipt isn't limited by an earlier one, nor by other artifacts`() {
+        let sent = facts([receipt(signed: 10, expires: nil), receipt(signed: 40, expires: nil)])
+        let earlier = facts([receipt(signed: 20, expires: 50)])
+        #expect(sent.limited(by: [earlier], in: .production).proofs == sent.proofs)
+        let other = AppProof(
+            kind: .appTransaction, signedDate: date(50), id: .download("5"), expirationDate: date(60))
+        #expect(sent.limited(by: [facts([other])], in: .production).proofs == sent.proofs)
+    }
+
+    @Test func `each of the named customers limits an unbound customer`() {
+        var (first, second, third) = (facts(), facts([], [period(signed: 20, expires: 60, refunded: 15)]), facts())
+        first.add(SupportGrant(.revocation, of: "first", date: date(1)))
+        third.add(SupportGrant(.revocation, of: "third", date: date(2)))
+        let unbound = facts([], [period(signed: 10, expires: 60)])
+        let limited = unbound.limited(by: [first, second, third], in: .production)
+        #expect(limited.support.map(\.entitlement) == ["first", "third"])
+        #expect(limited.purchases == [period(signed: 10, expires: 60, refunded: 15)])
+        second = facts()
+        #expect(unbound.limited(by: [first, second, third], in: .production).purchases == unbound.purchases)
+    }
 }

@@ -29,5 +29,7 @@ import Testing
         }
         #expect(ids.allSatisfy { $0.hasPrefix("cus_") })
         #expect(PublicID.rehearsal.random().hasPrefix("reh_"))
+        #expect(PublicID.persona.random().hasPrefix("per_"))
+        #expect(PublicID.event.random().hasPrefix("evt_"))
     }
 }

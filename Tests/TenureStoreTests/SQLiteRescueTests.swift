@@ -9,14 +9,14 @@ import Testing
 @Suite struct `the report about a replaced SQLite database` {
     /// Opens a database, runs `change` with its path, and returns the path and the report.
     private func report(
-        in folder: String, after change: (_ path: String) throws -> Void
+        in folder: String, saying what: String = "was deleted or moved", after change: (_ path: String) throws -> Void
     ) async throws -> (path: String, report: String) {
         let path = folder + "/data/tenure.sqlite"
         try FileManager.default.createDirectory(atPath: folder + "/data", withIntermediateDirectories: false)
         let store = try Store(SQLiteDatabase(path: path))
         try await store.write { try $0.check() }
         try change(path)
-        await #expect(throws: StoreError.replaced("`\(path)` was deleted or moved")) {
+        await #expect(throws: StoreError.replaced("`\(path)` \(what)")) {
             try await store.write { try $0.check() }
         }
         let report = try #require(await store.replacementReport())
@@ -42,6 +42,27 @@ import Testing
             // The copy has everything from the log.
             #expect(!FileManager.default.fileExists(atPath: path + "-wal"))
             #expect(SQLiteDatabase.exists(at: copy))
+        }
+    }
+
+    @Test func `if another file is at the path, the report says so, and that file stays as it is without the old log`()
+        async throws
+    {
+        try await withFolder { folder in
+            let other = Data("another database".utf8)
+            let (path, report) = try await report(in: folder, saying: "was replaced by another file") { path in
+                try FileManager.default.moveItem(atPath: path, toPath: folder + "/old")
+                try other.write(to: URL(fileURLWithPath: path))
+            }
+            let copy = path + ".saved"
+            let start =
+                "`\(path)` was replaced by another file while it was open. Nothing is read or written until a restart."
+            let fix =
+                "Stop the service, run `tenure database restore --database \(path) \(copy)`, and start the service."
+            #expect(report == "\(start) The open database is saved as `\(copy)`. \(fix)")
+            #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == other)
+            let names = try FileManager.default.contentsOfDirectory(atPath: folder + "/data").sorted()
+            #expect(names == ["tenure.sqlite", "tenure.sqlite.saved"])
         }
     }
 

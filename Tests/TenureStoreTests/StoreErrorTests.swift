@@ -115,4 +115,19 @@ import Testing
         #expect(DatabaseFinding("it is broken", of: "cus_a", .restore).description == "cus_a: it is broken; \(remedy)")
         #expect(DatabaseFinding("cus_a is broken", of: "cus_a", .restore).description == "cus_a is broken; \(remedy)")
     }
+
+    @Test func `each finding of a database check says what the operator does about it`() {
+        let texts: [(DatabaseFinding.Remedy, String)] = [
+            (.reindex, "run `REINDEX INDEX` for it with `psql`"),
+            (.rebuild, "run `tenure database rebuild`, which computes the facts again"),
+            (.trust, "pass the service's trust anchors with --trust; if you did, restore the last backup"),
+            (
+                .inspect,
+                "look at the rows with `tenure database dump`; if they were never edited by hand, report the problem"
+            ),
+        ]
+        for (remedy, text) in texts {
+            #expect(DatabaseFinding("it is broken", remedy).description == "it is broken; \(text)")
+        }
+    }
 }
