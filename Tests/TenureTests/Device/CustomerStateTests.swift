@@ -134,6 +134,45 @@ import Testing
         #expect(state.access(to: "pro") == .ended)
     }
 
+    @Test func `the end of one of two trial sessions leaves the other session running`() {
+        let state = state(.init(customer: Tenure.Customer(answers: [:]), floor: start, finishedSearches: 1))
+        let (first, second) = (UUID(), UUID())
+        state.beginSession(of: "pro", first, until: start.addingTimeInterval(100))
+        state.beginSession(of: "pro", second, until: start.addingTimeInterval(200))
+        #expect(state.nextEnd == start.addingTimeInterval(100))
+        state.endSession(of: "pro", first)
+        #expect(state.allows("pro") && state.customer.allows("pro") && !state.allows("cloud"))
+        #expect(state.nextEnd == start.addingTimeInterval(200))
+        turn(to: 199)
+        #expect(state.allows("pro"))
+        turn(to: 200)
+        #expect(!state.allows("pro") && state.nextEnd == nil)
+    }
+
+    @Test func `the next end is that of the first right, session or grace period that ends`() {
+        var snapshot = snapshot(granted)
+        snapshot.customer.answers["cloud"] = .kept("cloud", title: nil, until: start.addingTimeInterval(50))
+        snapshot.customer.answers["sounds"] = .kept("sounds", title: nil, until: nil)
+        let state = state(snapshot)
+        for (now, next) in [(0.0, 50.0), (50, 100), (100, 86_400)] {
+            turn(to: now)
+            #expect(state.nextEnd == start.addingTimeInterval(next), "after \(now) seconds")
+        }
+        turn(to: 86_400)
+        #expect(state.nextEnd == nil)
+    }
+
+    @Test func `a stored denial gets no grace period before the first answer, also in the customer's value`() {
+        var snapshot = CustomerState.Snapshot(customer: Tenure.Customer(answers: [:]), floor: start)
+        snapshot.graceEnds = start.addingTimeInterval(100)
+        snapshot.denials = ["pro"]
+        let state = state(snapshot)
+        #expect(!state.allows("pro") && !state.customer.allows("pro"))
+        #expect(state.allows("cloud") && state.customer.allows("cloud"))
+        turn(to: 100)
+        #expect(!state.allows("cloud") && !state.customer.allows("cloud"))
+    }
+
     @Test func `updates of a customer report that a trial session is over at its end`() async throws {
         let clock = clock
         let (gate, opener) = AsyncStream.makeStream(of: Void.self)

@@ -51,10 +51,7 @@ import Testing
         }
         let tenure = Device(store).start()
         #expect(await tenure.allows("everything"))
-        guard case .failed = await tenure.restore().signIn else {
-            Issue.record("a failed sign-in is reported as something else")
-            return
-        }
+        #expect(await tenure.restore().signIn == .failed("Failure()"))
         #expect(await tenure.allows("everything"))
     }
 
@@ -77,6 +74,19 @@ import Testing
         #expect(await tenure.restore().signIn == .waiting)
         #expect(await tenure.restore().signIn == .waiting)
         #expect(store.now.prompts == 1)
+    }
+
+    @Test func `restoring in a development build shows one sign-in, because such a build has no app transaction`()
+        async
+    {
+        let store = FakeStore {
+            $0.distribution = .development
+            $0.app = InventedApp.newcomer(environment: .xcode)
+        }
+        let tenure = Device(store).start()
+        #expect(await tenure.restore().signIn == .succeeded)
+        #expect(store.now.prompts == 1 && store.now.appCalls == 0)
+        #expect(tenure.acquisition == nil)
     }
 
     @Test func `restoring shows no sign-in in a copy of the app from outside the App Store`() async {
@@ -113,7 +123,17 @@ import Testing
     @Test func `a copy of the app from outside the App Store gets the entitlements that the app configures`() async {
         let device = Device(FakeStore { $0.distribution = .setapp })
         #expect(await device.start { $0.options.outsideAppStore = .allow }.allows("everything"))
-        #expect(await !device.start { $0.options.outsideAppStore = .deny }.allows("everything"))
+        let denied = device.start { $0.options.outsideAppStore = .deny }
+        #expect(await !denied.allows("everything"))
+        #expect(!denied.customer.allows("everything") && !denied.customer.allows("another name"))
+    }
+
+    @Test func `without an option, a copy of the app from outside the App Store gets only the grace period`() async {
+        let device = Device(FakeStore { $0.distribution = .direct })
+        #expect(await device.start().settled().allows("everything"))
+        device.time.now += 72 * 3600
+        #expect(await !device.start().settled().allows("everything"))
+        #expect(await device.start { $0.options.outsideAppStore = .allow }.settled().allows("another name"))
     }
 
     @Test func `a development build reads no app transaction, and its purchases grant entitlements`() async {

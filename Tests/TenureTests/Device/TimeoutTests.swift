@@ -18,6 +18,30 @@ import Testing
         for await _ in canceled {}
     }
 
+    @Test func `a call of StoreKit that took too long is reported with its timeout`() {
+        #expect(TimedOut(seconds: 8).description == "no response within 8.0 seconds")
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `waiting for a task in vain doesn't cancel the task`() async {
+        let (gate, opener) = AsyncStream.makeStream(of: Void.self)
+        let task = Task {
+            for await _ in gate {}
+            return !Task.isCancelled
+        }
+        #expect(await value(of: task, within: 0.01) == nil)
+        opener.finish()
+        #expect(await task.value)
+        #expect(await value(of: task, within: 60) == true)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `a caller that is canceled doesn't wait for the call of StoreKit`() async {
+        let waiting = Task {
+            try await withTimeout(3600) { try await Task.sleep(nanoseconds: 3_600_000_000_000) }
+        }
+        waiting.cancel()
+        await #expect(throws: CancellationError.self) { try await waiting.value }
+    }
+
     @Test(.timeLimit(.minutes(1))) func `a client that waits for a date continues once the clock shows that date`()
         async throws
     {

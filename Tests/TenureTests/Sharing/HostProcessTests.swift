@@ -99,6 +99,26 @@ import Testing
         #expect(
             HostLimit(kind: .appClip, action: .buy).description
                 == "an App Clip can't buy; offer the full app with `SKOverlay`")
+        #expect(
+            HostProcess(Self.watch).limit(on: .restore)?.description
+                == "the watch app can't restore purchases; do this in the app on the iPhone")
+    }
+
+    @Test func `a process without a bundle ID accepts every bundle ID`() {
+        #expect(HostProcess(.app, bundleID: nil).accepts(bundleID: "com.other.app"))
+    }
+
+    @Test(
+        arguments: [
+            (.app, nil, true), (.app, "group.a", true), (.appExtension, nil, true), (.appExtension, "group.a", false),
+        ] as [(HostProcess.Kind, String?, Bool)])
+    func `only an extension that shares the app's state may not discard the state`(
+        kind: HostProcess.Kind, group: String?, ownsState: Bool
+    ) {
+        var setup = Setup(access: FakeStore(), storage: MemoryStateStorage(), policy: nil)
+        setup.host = HostProcess(kind, bundleID: InventedApp.bundleID)
+        setup.options.accessGroup = group
+        #expect(setup.ownsState == ownsState)
     }
 
     @Test func `the containing app of an extension is found by the extension's path`() {
@@ -137,9 +157,13 @@ import Testing
         let tenure = device.start()
         #expect(await tenure.allows("everything"))
         #expect(await tenure.settled().acquisition != nil)
+        device.store.change {
+            $0.transactions.append(InventedApp.purchase(InventedApp.yearly, id: "9", type: .nonConsumable))
+        }
         let restored = await tenure.restore()
         #expect(restored.signIn == .notAllowed("an extension can't restore purchases; do this in the app"))
         #expect(restored.customer.has("everything"))
+        #expect(restored.customer.has("cloud"), "the purchases are read again")
         await tenure.engine.searchAgain()
         #expect(device.store.now.finished.isEmpty)
         #expect(device.store.now.prompts == 0)
@@ -147,6 +171,10 @@ import Testing
 
     @Test func `the client ignores the app transaction of another app`() async {
         let tenure = device(.app, bundleID: InventedApp.bundleID + ".pro").start()
-        #expect(await tenure.settled().acquisition == nil)
+        let customer = await tenure.settled()
+        #expect(customer.acquisition == nil)
+        #expect(
+            customer.steps.first { $0.name == .appTransaction }?.outcome
+                == .failed("the app transaction belongs to another app"))
     }
 }
