@@ -55,4 +55,63 @@ import Testing
         #expect(try counts(at: 31 * Self.day - 1) == [0, 6])
         #expect(try counts(at: 31 * Self.day) == [4, 2])
     }
+
+    @Test func `pruning removes only files that are named by their digests, and states their sizes`() throws {
+        try publish(at: [0, Self.day])
+        let text = try Data(contentsOf: folder.url("published/catalogs/1.jws"))
+        let version = try #require(try SignedCatalog.unverified(text).catalog["loops"]?.versions.first)
+        let (letters, others) = (String(repeating: "a", count: 64), String(repeating: "b", count: 64))
+        try FileManager.default.createDirectory(
+            at: folder.url("published/" + letters), withIntermediateDirectories: false)
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.url("published/" + others).path, withDestinationPath: folder.url("loops/beat.caf").path)
+        for name in ["notes", ".unfinished-1", String(repeating: "C", count: 64), String(letters.dropLast())] {
+            try folder.write("x", to: "published/" + name)
+        }
+        func names() throws -> Set<String> { Set(try FileManager.default.contentsOfDirectory(atPath: published.path)) }
+        let (before, old) = (try names(), [version.manifest.description, version.archive.description])
+        let pruning = try published.prune(at: Self.start.addingTimeInterval(40 * Self.day))
+        #expect(Set(pruning.removed.map(\.name)) == Set(old) && pruning.kept == 2)
+        #expect(pruning.removedSize == Int64(version.manifestSize) + version.archiveSize)
+        #expect(try names() == before.subtracting(old))
+        #expect(try counts(at: 40 * Self.day) == [0, 2])
+    }
+
+    @Test func `pruning removes nothing if an earlier catalog is damaged, however old it is`() throws {
+        try publish(at: [0, Self.day])
+        let path = published.path + "/catalogs/1.jws"
+        for (text, reason) in [
+            ("x", "it isn't a compact JWS, which has three parts"),
+            // Only one byte more than allowed is read.
+            (
+                String(repeating: "x", count: 2_000_000),
+                "it has 1399125 bytes; a catalog has at most 1399124"
+            ),
+        ] {
+            try folder.write(text, to: "published/catalogs/1.jws")
+            #expect(throws: PublishingError.damagedCatalog(path: path, .invalidCatalog(reason))) {
+                try published.prune(at: Self.start.addingTimeInterval(40 * Self.day))
+            }
+        }
+        // Without that catalog, its files are in no catalog.
+        try FileManager.default.removeItem(atPath: path)
+        #expect(try counts(at: Self.day) == [2, 2])
+    }
+
+    @Test func `a folder without a catalog isn't a published folder, and pruning doesn't change it`() throws {
+        #expect(throws: PublishingError.notPublished(folder: published.path)) { try published.prune() }
+        #expect(!FileManager.default.fileExists(atPath: published.path))
+        #expect(try published.catalogText() == nil)
+        #expect(try ContentFolder(path: folder.url("loops").path + "/none/below").catalogText() == nil)
+        let file = try folder.write("x", to: "file")
+        #expect(try ContentFolder(path: file).catalogText() == nil)
+        // The catalog's name belongs to a folder.
+        let catalog = folder.url("published/catalog.jws").path
+        try FileManager.default.createDirectory(atPath: catalog, withIntermediateDirectories: true)
+        #expect(throws: PublishingError.notPublished(folder: published.path)) { try published.prune() }
+        #expect(throws: PublishingError.unreadable(path: catalog, reason: "not a file")) {
+            try published.catalogText()
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: published.path) == ["catalog.jws"])
+    }
 }
