@@ -124,4 +124,55 @@ import Testing
         json.value(number)
         #expect(String(decoding: json.bytes, as: UTF8.self) == String(number))
     }
+
+    @Test func `a field of the JSON writer is left out or null without a value, and names of dictionaries are sorted`()
+    {
+        let json = JSONWriter.object { json in
+            json.field("texts", ["b": "2", "a": "1", "c": "3"])
+            json.field("counts", ["z": 1, "y": 2, "x": 3])
+            json.field("none", ifPresent: String?.none)
+            json.field("some", ifPresent: "s" as String?)
+            json.field("noNumber", ifPresent: Int?.none)
+            json.field("number", ifPresent: 7 as Int?)
+            json.field("nullText", orNull: String?.none)
+            json.field("text", orNull: "t" as String?)
+            json.field("nullNumber", orNull: Int?.none)
+            json.field("eight", orNull: 8 as Int?)
+            json.field("noDate", Date?.none)
+            json.field("date", Date(timeIntervalSince1970: 0.25))
+            json.field("clamped", UInt64.max)
+            json.field("flag", false)
+        }
+        let expected = #"""
+            {"texts":{"a":"1","b":"2","c":"3"},"counts":{"x":3,"y":2,"z":1},"some":"s","number":7,"nullText":null,\#
+            "text":"t","nullNumber":null,"eight":8,"noDate":null,"date":"1970-01-01T00:00:00.250Z",\#
+            "clamped":9223372036854775807,"flag":false}
+            """#
+        #expect(String(decoding: json, as: UTF8.self) == expected)
+    }
+
+    @Test func `the readable layout of the JSON writer indents each level by two spaces`() {
+        let json = JSONWriter.object(.readable) { json in
+            json.field("a", [String]())
+            json.object("b") { json in
+                json.field("c", 1)
+                json.field("d", ["e", "f"])
+            }
+            json.field("g", true)
+        }
+        let expected = """
+            {
+              "a": [],
+              "b": {
+                "c": 1,
+                "d": [
+                  "e",
+                  "f"
+                ]
+              },
+              "g": true
+            }
+            """
+        #expect(String(decoding: json, as: UTF8.self) == expected)
+    }
 }

@@ -39,4 +39,32 @@ import Testing
         let date = try #require(Date(rfc3339: bytes, in: bytes.indices, .exact))
         #expect(date.rfc3339 == "9999-12-31T23:59:59.999Z")
     }
+
+    @Test(
+        arguments: [
+            (253_402_300_799.0, "9999-12-31T23:59:59Z"), (253_402_300_800, "+010000-01-01T00:00:00Z"),
+            (-62_167_219_200, "0000-01-01T00:00:00Z"), (-62_167_219_201, "-000001-12-31T23:59:59Z"),
+            (.nan, "1970-01-01T00:00:00Z"), (-0.001, "1969-12-31T23:59:59.999Z"),
+            (1.0294, "1970-01-01T00:00:01.029Z"), (0.9996, "1970-01-01T00:00:01Z"),
+        ] as [(Double, String)])
+    func `a written timestamp has a sign and six digits if the year hasn't four, and rounded milliseconds`(
+        seconds: Double, text: String
+    ) {
+        #expect(Date(timeIntervalSince1970: seconds).rfc3339 == text)
+    }
+
+    @Test(arguments: [
+        ("2015-06-10T18:00:00Z", true, true), ("2015-06-10t18:00:00z", true, true),
+        ("2015-06-10 18:00:00Z", true, false), ("2015-06-10T18:00Z", true, false),
+        ("2015-06-10_18:00:00Z", false, false), ("2015-06-10T18:00:00", false, false),
+    ])
+    func `only a timestamp that a program wrote needs a T and seconds`(text: String, lenient: Bool, exact: Bool) {
+        // The range decides what is read.
+        let bytes = Array("1\(text)Z".utf8)
+        let date = Date(timeIntervalSince1970: 1_433_959_200)
+        let range = 1..<bytes.count - 1
+        #expect(Date(rfc3339: bytes, in: range, .lenient) == (lenient ? date : nil))
+        #expect(Date(rfc3339: bytes, in: range, .exact) == (exact ? date : nil))
+        #expect(Date(rfc3339: bytes, in: bytes.indices, .lenient) == nil)
+    }
 }

@@ -41,8 +41,28 @@ import Testing
         }
     }
 
+    /// Checks that each stored property has the field with the property's name in Apple's spelling, in the payload and in
+    /// the objects that it contains.
+    private func expectOwnFields(of value: Any, _ fields: [FieldDescription]) {
+        let properties = Mirror(reflecting: value).children.filter { $0.label != "tape" }
+        let names = properties.map { property -> String in
+            let label = property.label ?? ""
+            return label == "sku" ? "SKU" : label.contains("UUID") ? label : label.replacing("ID", with: "Id")
+        }
+        #expect(names == fields.map { $0.name })
+        for (property, field) in zip(properties, fields) {
+            guard let read = Mirror(reflecting: property.value).children.first?.value else { continue }
+            switch field.shape {
+            case .object(let fields): expectOwnFields(of: read, fields)
+            case .list(.object(let fields)):
+                for element in Mirror(reflecting: read).children { expectOwnFields(of: element.value, fields) }
+            default: break
+            }
+        }
+    }
+
     @Test(arguments: [JWSKind.appTransaction, .transaction, .renewalInfo])
-    func `every documented field of each JWS payload is read`(kind: JWSKind) throws {
+    func `every documented field of each JWS payload is read into the property with its name`(kind: JWSKind) throws {
         var payload = JSONObject()
         for (number, field) in kind.fields.enumerated() {
             payload[field.name] = value(for: field, number: number * 100)
@@ -71,6 +91,7 @@ import Testing
         #expect(json == payload)
         let fieldCount = Mirror(reflecting: read).children.count - 1
         #expect(fieldCount == kind.fields.count)
+        expectOwnFields(of: read, kind.fields)
     }
 
     @Test func `every field of a notification's parts is read`() throws {
@@ -91,6 +112,7 @@ import Testing
             let read = try verifier.verifyNotification(minter.mint(payload: payload), now: nil)
             let missing = absent(in: read.notification.payload).filter { !$0.contains("signed") }
             #expect(Set(missing) == Set(["data", "summary", "externalPurchaseToken", "appData"]).subtracting([part]))
+            expectOwnFields(of: read.notification.payload, JWSKind.notification.fields)
         }
     }
 

@@ -40,4 +40,19 @@ struct ReceiptDateTests {
             #expect(ReceiptDate.date(fromAnyText: ReceiptDate.text(date)) == date)
         }
     }
+
+    @Test(
+        arguments: [
+            ("2014-09-06 10:00:00 Etc/GMT", 1_409_997_600), ("1409997600000", 1_409_997_600),
+            ("1409997600250", 1_409_997_600.25), ("-1000", -1), ("999999999999999", 999_999_999_999.999),
+            ("1000000000000000", nil), ("inf", nil), ("2014-09-06 10:00:00 Etc/GMT ", nil),
+            ("2014-09-06 10:00:00 GMT", nil),
+            // Receipts have seconds, unlike the dates that people write.
+            ("2014-09-06T10:00Z", nil),
+        ] as [(String, Double?)])
+    func `a date of verifyReceipt is read from its text in UTC, or from its milliseconds`(
+        text: String, seconds: Double?
+    ) {
+        #expect(ReceiptDate.date(fromAnyText: text) == seconds.map { Date(timeIntervalSince1970: $0) })
+    }
 }

@@ -75,6 +75,50 @@ struct ReceiptStructureTests {
             #expect(try ReceiptTestBed.rejection(of: assembly.bytes())?.code == code, "\(parts)")
         }
     }
+
+    @Test func `parts of a receipt may be nested to 32 levels`() throws {
+        let detail = "the receipt can't be read: it is nested too deeply"
+        for (depth, isAccepted) in [(32, true), (33, false)] {
+            let indefinite: [UInt8] =
+                Array(repeating: [BERTag.sequence, 0x80], count: depth).flatMap { $0 }
+                + Array(repeating: 0, count: 2 * depth)
+            var reader = BERReader(indefinite)
+            let end = try? reader.element(at: 0, before: indefinite.count).end
+            #expect(end == (isAccepted ? 4 * depth : nil))
+            // Chunks of chunks.
+            var chunks = DERWriter.octetString([7])
+            for _ in 0..<depth { chunks = DERWriter.element(BERTag.constructedOctetString, chunks) }
+            reader = BERReader(chunks)
+            let element = try reader.element(at: 0, before: chunks.count)
+            var joined: [UInt8]?
+            var found: String?
+            do throws(Rejection) {
+                let octets = try reader.octets(of: element)
+                joined = Array(reader.bytes[octets])
+            } catch {
+                found = error.detail
+            }
+            #expect(joined == (isAccepted ? [7] : nil))
+            #expect(found == (isAccepted ? nil : detail))
+        }
+    }
+
+    @Test func `a receipt may have 60,000 elements`() throws {
+        var reader = BERReader([BERTag.null, 0])
+        for _ in 0..<60_000 { _ = try reader.element(at: 0, before: 2) }
+        let rejection = #expect(throws: Rejection.self) { try reader.element(at: 0, before: 2) }
+        #expect(rejection?.detail == "the receipt can't be read: it has more than 60000 elements")
+        // The parts of an attribute don't count.
+        #expect(throws: Never.self) { try reader.primitive(at: 0, before: 2) }
+    }
+
+    @Test func `the end of an indefinite length isn't a separate element`() {
+        var reader = BERReader([0, 0])
+        let rejection = #expect(throws: Rejection.self) { try reader.element(at: 0, before: 2) }
+        #expect(
+            rejection?.detail == "the receipt can't be read: it has end-of-contents octets outside an indefinite length"
+        )
+    }
 }
 
 /// An ASN.1 element in DER.

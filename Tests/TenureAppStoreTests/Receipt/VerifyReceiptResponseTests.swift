@@ -82,4 +82,47 @@ struct VerifyReceiptResponseTests {
         #expect(try !isRecognized(#"{"bundleId":"com.example.calculator"}"#))
         #expect(try !isRecognized(#"{"status":"active","receipt":{}}"#))
     }
+
+    @Test func `a single purchase instead of a list is read, and IDs that are null, empty or missing are left out`()
+        throws
+    {
+        let answer = try response(
+            """
+            {"status":0,"latest_receipt":"","latest_receipt_info":{"transaction_id":"2","original_transaction_id":""},
+            "receipt":{"download_id":"","in_app":{"original_transaction_id":3,"transaction_id":null,
+            "app_account_token":"u"}}}
+            """)
+        #expect(answer.ids == ["2", "3", "u"])
+        #expect(answer.latestReceipt == nil)
+        // A receipt that is a purchase itself has no list of purchases.
+        let flat = try response(
+            #"{"status":0,"receipt":{"download_id":5,"transaction_id":"7","in_app":[{"transaction_id":"8"}]}}"#)
+        #expect(flat.ids == ["5", "7"])
+    }
+
+    @Test(arguments: [
+        ("{}", "`status` is missing"), (#"{"status":""}"#, "`status` is missing"),
+        (#"{"status":0.5}"#, "`status` isn't a whole number"), (#"{"status":true}"#, "`status` isn't a whole number"),
+        (#"{"status":0,"receipt":[]}"#, "the value of `receipt` has the wrong type"),
+        (#"{"status":0,"receipt":{"in_app":[1]}}"#, "the value of `in_app` has the wrong type"),
+        (#"{"status":0,"latest_receipt_info":1}"#, "the value of `latest_receipt_info` has the wrong type"),
+        (#"{"status":0,"latest_receipt":{}}"#, "the value of `latest_receipt` has the wrong type"),
+        (
+            #"{"status":0,"latest_receipt_info":[{"transaction_id":[]}]}"#,
+            "the value of `transaction_id` has the wrong type"
+        ),
+        (
+            #"{"status":0,"receipt":{"download_id":-1}}"#,
+            "`download_id` isn't a whole number from 0 to 18446744073709551615"
+        ),
+    ])
+    func `the text for a verifyReceipt response that can't be read names the field`(json: String, detail: String) throws
+    {
+        let tape = try JSONTape(Array(json.utf8))
+        let rejection = #expect(throws: Rejection.self) {
+            try VerifyReceiptResponse(JSONObject(tape, at: tape.root))
+        }
+        #expect(rejection?.code == .malformed)
+        #expect(rejection?.detail == detail)
+    }
 }
