@@ -41,7 +41,7 @@ import X509
         #expect(rejection { try ParsedCertificate(der: der) }?.code == .malformed)
     }
 
-    @Test func `a certificate whose signed algorithm isn't that of its signature is malformed`() throws {
+    @Test func `a certificate that names two algorithms for its signature is malformed`() throws {
         // ecdsa-with-SHA256 and ecdsa-with-SHA384 differ in the last byte.
         let prefix: [UInt8] = [0x06, 0x08, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x04, 0x03]
         let der = Minted.authority.jws.leaf.der
