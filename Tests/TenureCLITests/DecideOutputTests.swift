@@ -107,6 +107,32 @@ import Testing
         #expect(rejected.first?["code"] as? String == "badSignature")
     }
 
+    @Test func `tenure decide denies nothing that a rejected file may have proven`() async throws {
+        let bought = try await testBed.mint("transaction", "productId=com.example.calculator.cloud")
+        let jws = try String(contentsOfFile: bought, encoding: .utf8)
+        let cut = try testBed.folder.write(String(jws.prefix(900)), to: "cut.jws")
+        let damaged = try await testBed.mint("transaction", options: ["--defect", "foreignSignature"])
+        let receipt = try await testBed.mint("receipt", options: ["--defect", "tamperedContent"])
+        let response = try testBed.folder.write(
+            #"{"status":0,"receipt":{"bundle_id":"com.example.calculator","in_app":[]}}"#, to: "response.json")
+        for rejected in [cut, damaged, receipt, response] {
+            let result = try await decide("--json", "--entitlement", "cloud", newcomer, rejected)
+            #expect(result.status == 3, "\(result.output)")
+            let decisions = try #require(try result.json()["decisions"] as? [[String: Any]])
+            #expect(decisions.first?["nextSteps"] as? [String] == ["purchases"], "\(result.output)")
+        }
+        // These files can't contain a purchase.
+        let app = try await testBed.mint("app-transaction", options: ["--defect", "foreignSignature"])
+        let renewal = try await testBed.mint("renewal-info", options: ["--defect", "foreignSignature"])
+        let test = try await testBed.mint(
+            "notification", "notificationType=TEST", "data.signedTransactionInfo=", "data.signedRenewalInfo=")
+        for rejected in [app, renewal, test] {
+            let result = try await decide("--json", "--entitlement", "cloud", newcomer, rejected)
+            #expect(result.status == 2, "\(result.output)")
+            #expect((try result.json()["rejected"] as? [Any])?.count == 1, "\(result.output)")
+        }
+    }
+
     @Test func `tenure decide --at in the future accepts artifacts that are signed until then`() async throws {
         let later = try await testBed.mint(
             "app-transaction", "originalApplicationVersion=37", "originalPurchaseDate=2014-05-01",

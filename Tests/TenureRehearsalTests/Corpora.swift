@@ -23,6 +23,16 @@ enum Corpora {
         return (lines, truth)
     }
 
+    /// Returns the bytes of a file with these lines. In a debug build, this is much faster than `joined(separator:)`.
+    static func joined(_ lines: [[UInt8]]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        for (index, line) in lines.enumerated() {
+            if index > 0 { bytes.append(0x0A) }
+            bytes += line
+        }
+        return bytes
+    }
+
     static func example(_ name: String) throws -> Policy {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
@@ -40,7 +50,7 @@ enum Corpora {
     ) async throws -> (outcome: EvidenceRehearsal.Outcome, badLines: [BadLine]) {
         let folder = try ScratchFolder()
         let file = folder.path + "/evidence.ndjson"
-        try Data(lines.joined(separator: [0x0A])).write(to: URL(fileURLWithPath: file))
+        try Data(joined(lines)).write(to: URL(fileURLWithPath: file))
         return try await rehearse(file: file, from: environments, isStopped: isStopped)
     }
 

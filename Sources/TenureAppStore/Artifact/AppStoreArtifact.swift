@@ -19,6 +19,12 @@ public enum AppStoreArtifact: Sendable, Hashable {
         path.utf8.count > 200 && (path.hasPrefix("ey") || path.hasPrefix("MI"))
     }
 
+    /// Whether the artifact may contain a purchase in the app, according to its content, which isn't verified.
+    package var mayContainPurchase: Bool {
+        guard case .jws(let jws, _) = self else { return true }
+        return jws.kind != .appTransaction && jws.kind != .renewalInfo
+    }
+
     /// Reads a file: a JWS of any kind, the body of a notification's request, a receipt in BER, DER or Base64, or a
     /// response of `verifyReceipt`. Blanks before and after text are ignored.
     ///
@@ -49,6 +55,13 @@ public enum AppStoreArtifact: Sendable, Hashable {
         if text.count(where: { $0 == UInt8(ascii: ".") }) == 2, text.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) {
             self = .jws(try UnverifiedJWS(Array(text)), bytes: Array(text))
             return
+        }
+        if first == UInt8(ascii: "{"), text.firstRange(of: #""signedPayload""#.utf8) != nil {
+            do throws(JSONError) {
+                _ = try JSONValue(parsing: Array(text))
+            } catch {
+                throw Rejection(.malformed, "the body of the notification can't be read: \(error)")
+            }
         }
         // A receipt begins with the tag of a sequence, or with its Base64.
         let mayBeReceipt = first == BERTag.sequence || first == UInt8(ascii: "M")

@@ -22,13 +22,18 @@ package struct ParsedCertificate: Sendable {
         guard der.count <= 16 * 1024 else {
             throw Rejection(.tooLarge, "a certificate has \(der.count) bytes, which is more than any genuine one has")
         }
+        let algorithms: (signed: [UInt8], unsigned: [UInt8])
         do {
             x509 = try Certificate(derEncoded: der)
-            try Self.checkSignatureHasWholeOctets(der)
-            (serialNumber, issuer, subject) = try Self.fields(ofTBS: x509.tbsCertificateBytes)
+            let fields = try Self.fields(ofTBS: x509.tbsCertificateBytes)
+            (serialNumber, issuer, subject) = (fields.serialNumber, fields.issuer, fields.subject)
+            algorithms = (fields.signatureAlgorithm, try Self.signatureAlgorithm(of: der))
         } catch {
             throw Rejection(.malformed, "a certificate can't be read: \(Self.reason(of: error))")
         }
+        // RFC 5280, section 4.1.1.2.
+        guard algorithms.signed == algorithms.unsigned
+        else { throw Rejection(.malformed, "a certificate names two different algorithms for its signature") }
         self.der = der
     }
 
@@ -45,11 +50,11 @@ package struct ParsedCertificate: Sendable {
         }
     }
 
-    /// Returns three fields of a TBSCertificate. RFC 5280, section 4.1: version [0], serialNumber, signature, issuer,
+    /// Returns four fields of a TBSCertificate. RFC 5280, section 4.1: version [0], serialNumber, signature, issuer,
     /// validity, subject, …
     private static func fields(
         ofTBS bytes: ArraySlice<UInt8>
-    ) throws -> (serialNumber: [UInt8], issuer: [UInt8], subject: [UInt8]) {
+    ) throws -> (serialNumber: [UInt8], signatureAlgorithm: [UInt8], issuer: [UInt8], subject: [UInt8]) {
         try DER.sequence(DER.parse(bytes), identifier: .sequence) { nodes in
             let missing = ASN1Error.invalidASN1Object(reason: "fields are missing")
             guard var node = nodes.next() else { throw missing }
@@ -58,21 +63,27 @@ package struct ParsedCertificate: Sendable {
                 node = next
             }
             guard case .primitive(let serialNumber) = node.content,
-                nodes.next() != nil, let issuer = nodes.next(), nodes.next() != nil, let subject = nodes.next()
+                let algorithm = nodes.next(), let issuer = nodes.next(), nodes.next() != nil,
+                let subject = nodes.next()
             else { throw missing }
             while nodes.next() != nil {}
-            return (Array(serialNumber), Array(issuer.encodedBytes), Array(subject.encodedBytes))
+            return (
+                Array(serialNumber), Array(algorithm.encodedBytes), Array(issuer.encodedBytes),
+                Array(subject.encodedBytes)
+            )
         }
     }
 
+    /// Returns the signature algorithm outside the TBSCertificate, in DER.
+    ///
     /// Throws if the signature has unused bits. If a signature ends in zero bits, anyone could declare them unused,
     /// which would be another encoding of the same certificate.
-    private static func checkSignatureHasWholeOctets(_ der: [UInt8]) throws {
+    private static func signatureAlgorithm(of der: [UInt8]) throws -> [UInt8] {
         try DER.sequence(DER.parse(der), identifier: .sequence) { nodes in
             _ = nodes.next()
-            _ = nodes.next()
-            guard try ASN1BitString(derEncoded: &nodes).paddingBits == 0
+            guard let algorithm = nodes.next(), try ASN1BitString(derEncoded: &nodes).paddingBits == 0
             else { throw ASN1Error.invalidASN1Object(reason: "a signature ends within an octet") }
+            return Array(algorithm.encodedBytes)
         }
     }
 

@@ -10,7 +10,8 @@ struct DecideCommand: AsyncParsableCommand {
         commandName: "decide", abstract: "Decide what a customer may use, from their signed App Store artifacts.",
         discussion: """
             The files must contain all of the customer's purchases; with --incomplete, purchases may be missing. Rejected \
-            files are ignored, and the command prints their names. Bundle ID and Apple ID are read from the policy.
+            files are ignored, and the command prints their names. If such a file may contain a purchase, purchases may \
+            be missing. Bundle ID and Apple ID are read from the policy.
 
             Exit codes: 0 all granted, 3 any undetermined, otherwise 2 any denied, 1 error, 64 wrong usage.
 
@@ -80,7 +81,8 @@ struct DecideCommand: AsyncParsableCommand {
             )
         }
         let evidence = try Evidence(
-            in: customer.environment, from: customer.artifacts, purchasesAreComplete: !incomplete)
+            in: customer.environment, from: customer.artifacts,
+            purchasesAreComplete: !incomplete && !customer.mayLackPurchases)
         let decisions = decide(evidence, under: policy, at: instant)
             .filter { entitlement.isEmpty || entitlement.contains($0.entitlement) }
         if json { writeJSON(decisions, of: customer) } else { writeText(decisions, of: customer) }
@@ -157,6 +159,8 @@ struct CustomerFiles {
 
     private(set) var artifacts: [VerifiedArtifact] = []
     private(set) var rejected: [RejectedFile] = []
+    /// Whether a rejected file may contain a purchase of the customer.
+    private(set) var mayLackPurchases = false
     /// The environment of all verified files. Production if no file was verified.
     let environment: AppStoreEnvironment
 
@@ -170,13 +174,16 @@ struct CustomerFiles {
                 func refusal(_ code: String, _ detail: String) -> RejectedFile {
                     RejectedFile(name: name, code: code, detail: detail)
                 }
+                var mayContainPurchase = true
                 do {
                     let artifact = try AppStoreArtifact(recognizing: bytes)
+                    mayContainPurchase = artifact.mayContainPurchase
                     // Files may come from the App Store Server API, so accept app transactions without a device.
                     guard let verified = try verifier.verify(artifact, from: .appStoreServer, now: now) else {
                         throw refusal("unsigned", "a response of verifyReceipt has no signature, so it proves nothing")
                     }
                     if case .notification(let notification) = verified, notification.isWithoutCustomer {
+                        mayContainPurchase = false
                         throw refusal(
                             "noCustomer", "this notification (\(notification.typeName)) isn't about a customer")
                     }
@@ -198,8 +205,10 @@ struct CustomerFiles {
                     var file = refusal(rejection.code.rawValue, rejection.detail)
                     file.advice = rejection.advice
                     rejected.append(file)
+                    if mayContainPurchase { mayLackPurchases = true }
                 } catch let file as RejectedFile {
                     rejected.append(file)
+                    if mayContainPurchase { mayLackPurchases = true }
                 }
             }
         }

@@ -22,6 +22,15 @@ struct EvidenceLine {
         let bytes: ArraySlice<UInt8>
         /// The artifact's path in the line's JSON, such as `transactions[3]`; nil if the artifact is the whole line.
         let name: String?
+
+        /// Whether the artifact may contain a purchase in the app, even if it was rejected.
+        var mayContainPurchase: Bool {
+            switch content {
+            case .appTransaction, .renewalInfo: false
+            case .transaction, .receipt: true
+            case .jws: (try? AppStoreArtifact(recognizing: Array(bytes)))?.mayContainPurchase ?? true
+            }
+        }
     }
 
     /// The artifacts in the line, in order.

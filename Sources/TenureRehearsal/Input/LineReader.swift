@@ -28,6 +28,7 @@ struct LineReader: Sendable {
                     try builder.add(verify(part))
                 } catch {
                     reading.faults.append(LineFault(.rejected(error.code), error.detail, part: part.name))
+                    if part.mayContainPurchase { builder.purchasesAreComplete = false }
                 }
             }
             reading.entry = try builder.entry()
@@ -66,8 +67,8 @@ struct Entry {
 /// Collects the verified artifacts of one line, and creates the line's `Entry` from them.
 struct EntryBuilder {
     private let exportedID: String?
-    /// Whether the line has all purchases of its customer.
-    private let purchasesAreComplete: Bool
+    /// Whether the added artifacts contain all purchases of the line's customer.
+    var purchasesAreComplete: Bool
     /// The environment of the line's valid artifacts; nil until the first valid artifact is added.
     private var environment: AppStoreEnvironment?
     private var proofs: [AppProof] = []

@@ -5,7 +5,12 @@ import Yams
 /// The description of the HTTP API, as the service sends it. Its source is `openapi.yaml` in the folder of this file.
 enum OpenAPIDocument {
     /// Returns the document as JSON, with its fields in the same order. Throws `failed` if it can't be read.
-    static func json() throws(ServiceError) -> [UInt8] {
+    static func json() throws(ServiceError) -> [UInt8] { try document.get() }
+
+    /// The services of all apps in a process share the document.
+    private static let document: Result<[UInt8], ServiceError> = Result { () throws(ServiceError) in try read() }
+
+    private static func read() throws(ServiceError) -> [UInt8] {
         let node: Node?
         do {
             node = try Yams.compose(yaml: String(decoding: PackageResources.openapi_yaml, as: UTF8.self))

@@ -13,4 +13,17 @@ import Testing
         let notification = try AppStoreArtifact(recognizing: Array(before.utf8) + body + Array(after.utf8))
         #expect(try Minted.verifier().verify(notification, now: Minted.instant) != nil)
     }
+
+    @Test func `a notification's body that can't be read is rejected with the error in its JSON`() {
+        for (body, reason) in [
+            (#"{"signedPayload":"a","signedPayload":"b"}"#, "`signedPayload` is repeated in one object"),
+            (#"{"signedPayload":"a.b.c"#, "a string isn't closed; write `\"` where it ends"),
+        ] {
+            let found = #expect(throws: Rejection.self) { try AppStoreArtifact(recognizing: Array(body.utf8)) }
+            #expect(found?.code == .malformed)
+            let detail = found?.detail ?? ""
+            #expect(detail.hasPrefix("the body of the notification can't be read: invalid JSON at byte "), "\(detail)")
+            #expect(detail.hasSuffix(": " + reason), "\(detail)")
+        }
+    }
 }

@@ -41,6 +41,24 @@ import X509
         #expect(rejection { try ParsedCertificate(der: der) }?.code == .malformed)
     }
 
+    @Test func `a certificate that names two algorithms for its signature is malformed`() throws {
+        // ecdsa-with-SHA256 and ecdsa-with-SHA384 differ in the last byte.
+        let prefix: [UInt8] = [0x06, 0x08, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x04, 0x03]
+        let der = Minted.authority.jws.leaf.der
+        let places = der.ranges(of: prefix).map(\.upperBound)
+        try #require(places.count == 2)
+        for place in places {
+            var edited = der
+            edited[place] = der[place] == 2 ? 3 : 2
+            let found = rejection { try ParsedCertificate(der: edited) }
+            #expect(found?.code == .malformed)
+            #expect(found?.detail == "a certificate names two different algorithms for its signature")
+        }
+        var both = der
+        for place in places { both[place] = der[place] == 2 ? 3 : 2 }
+        #expect(throws: Never.self) { try ParsedCertificate(der: both) }
+    }
+
     @Test(arguments: [ChainPurpose.jws, .receipt], ChainDefect.allCases)
     func `a certificate chain with a defect is rejected with its code, and one that expired after signing is accepted`(
         purpose: ChainPurpose, defect: ChainDefect

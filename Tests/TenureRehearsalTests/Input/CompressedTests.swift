@@ -18,7 +18,7 @@ struct CompressedTests {
         let (lines, _) = try Corpora.lines(1100, seed: 2)
         let plain = try await Corpora.rehearse(lines).outcome
         let folder = try ScratchFolder()
-        let file = try compress(Array(lines.joined(separator: [0x0A])), in: folder)
+        let file = try compress(Corpora.joined(lines), in: folder)
         let outcome = try await Corpora.rehearse(file: file).outcome
         #expect(outcome.tally == plain.tally)
         #expect(outcome.counts == plain.counts)
@@ -28,7 +28,7 @@ struct CompressedTests {
     @Test func `a rehearsal reads a damaged compressed file up to the damage, and is marked as partial`() async throws {
         let (lines, _) = try Corpora.lines(1100, seed: 2)
         let folder = try ScratchFolder()
-        let file = try compress(Array(lines.joined(separator: [0x0A])), in: folder)
+        let file = try compress(Corpora.joined(lines), in: folder)
         let bytes = try Data(contentsOf: URL(fileURLWithPath: file))
         try bytes.prefix(bytes.count / 2).write(to: URL(fileURLWithPath: file))
         let outcome = try await Corpora.rehearse(file: file).outcome

@@ -138,7 +138,7 @@ struct SpillTests {
         let (lines, _) = try Corpora.lines(1000, seed: 3)
         let scratch = try ScratchFolder()
         let file = scratch.path + "/evidence.ndjson"
-        try Data(lines.joined(separator: [0x0A])).write(to: URL(fileURLWithPath: file))
+        try Data(Corpora.joined(lines)).write(to: URL(fileURLWithPath: file))
         var states: [EvidenceRehearsal.Progress] = []
         _ = try await Corpora.rehearsal().run(over: EvidenceSource(path: file), progress: { states.append($0) })
         let reading = states.prefix { !$0.isDeciding }

@@ -66,7 +66,7 @@ struct PageTests {
         try #require(between("<h2>\(title)</h2>", "<h2>", in: page).first, "\(title)")
     }
 
-    @Test func `a rehearsal page whose policy has no changeover window has no legend of one`() throws {
+    @Test func `a rehearsal page without a changeover window has no legend of one`() throws {
         #expect(try !page(from: Self.earlier.0, to: Self.earlier.1).contains("changeover window"))
     }
 
