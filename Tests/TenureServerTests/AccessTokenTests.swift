@@ -84,6 +84,7 @@ import Testing
             // The service's own key signs the number of each customer, with the realm of each customer.
             try await withService(in: folder, policy: policy) {
                 $0.content = ContentSettings(folder: published.folder)
+                $0.adminKey = AdminClient.adminKey
             } _: { (client: Client) async throws in
                 for customer in tokens {
                     for realm in tokens.map(\.realm) {
@@ -95,6 +96,10 @@ import Testing
                             #expect(try await client.get(path, token: text).status == expected, "\(path)")
                         }
                         #expect(try await client.postSession("one", token: text).status == expected)
+                        let linked = try await AdminClient(client: client, key: AdminClient.adminKey).post(
+                            "/v1/link", ["userID": "user \(customer.customer)", "accessToken": text])
+                        let isAccepted = linked.problem?.code != .malformedRequest
+                        #expect(isAccepted == (realm == customer.realm), "\(linked.text)")
                     }
                 }
             }

@@ -162,7 +162,10 @@ import Testing
         let unreadable = #expect(throws: ServiceError.self) {
             try ServiceConfiguration.readPolicy(at: "/no/such/policy.yaml")
         }
-        #expect(unreadable?.description.contains("/no/such/policy.yaml") == true)
+        #expect(
+            unreadable
+                == .unreadablePolicy(
+                    path: "/no/such/policy.yaml", detail: "there is no such file; check the path"))
     }
 
     @Test func `a service doesn't start on a port that is in use, and the error contains the port`() async throws {

@@ -21,16 +21,6 @@ import Testing
 @Suite struct `several apps in one service` {
     private static let notes = "com.example.notes"
 
-    private func configured(_ name: String, bundleID: String, in folder: String) throws -> AppConfiguration {
-        let calculator = try Calculator.policy()
-        let policy = try Policy(
-            app: Policy.App(bundleID: bundleID, appleID: 828_838_134), eras: calculator.eras,
-            buildNumbers: .increasing, entitlements: calculator.entitlements)
-        let own = folder + "/" + name
-        try FileManager.default.createDirectory(atPath: own, withIntermediateDirectories: true)
-        return AppConfiguration(name: name, configuration: try Calculator.configuration(own, policy: policy))
-    }
-
     /// Runs a service with two apps. With `.live`, it knows the client's address.
     private func withApps(
         _ setup: TestingSetup = .router,
@@ -38,8 +28,8 @@ import Testing
     ) async throws {
         try await withFolder { folder in
             let apps = [
-                try configured("calculator", bundleID: "com.example.calculator", in: folder),
-                try configured("notes", bundleID: Self.notes, in: folder),
+                try configuredApp("calculator", bundleID: "com.example.calculator", in: folder),
+                try configuredApp("notes", bundleID: Self.notes, in: folder),
             ]
             let application = try await buildApplication(AppsConfiguration(apps), logger: Calculator.logger)
             try await application.test(setup) { http in
@@ -58,8 +48,8 @@ import Testing
     @Test func `the library's serve(apps:) serves each app under its name until its task is canceled`() async throws {
         try await withFolder { folder in
             let apps = [
-                try configured("calculator", bundleID: "com.example.calculator", in: folder),
-                try configured("notes", bundleID: Self.notes, in: folder),
+                try configuredApp("calculator", bundleID: "com.example.calculator", in: folder),
+                try configuredApp("notes", bundleID: Self.notes, in: folder),
             ]
             let (ports, opened) = AsyncStream.makeStream(of: Int.self)
             let service = Task {
@@ -121,8 +111,8 @@ import Testing
         async throws
     {
         try await withFolder { folder in
-            let calculator = try configured("calculator", bundleID: "com.example.calculator", in: folder)
-            var notes = try configured("notes", bundleID: Self.notes, in: folder)
+            let calculator = try configuredApp("calculator", bundleID: "com.example.calculator", in: folder)
+            var notes = try configuredApp("notes", bundleID: Self.notes, in: folder)
             notes.openStore = { _ in throw ServiceError.failed("the database can't be opened") }
             try Data("unused".utf8).write(to: URL(fileURLWithPath: notes.configuration.databasePath))
             let application = try await buildApplication(
@@ -130,8 +120,12 @@ import Testing
             try await application.test(.live) { http in
                 let client = Client(http: http)
                 for _ in 0..<2 {
-                    let problem = try client.problem(try await client.get("/apps/notes/v1/products"))
+                    let refused = try await client.get("/apps/notes/v1/products")
+                    let problem = try client.problem(refused)
                     #expect(problem.code == .busy && problem.reason == "appNotRunning")
+                    #expect(refused.headers[.retryAfter] == "5")
+                    #expect(
+                        problem.detail == "the app isn't running; the service's log and `tenure apps list` say why")
                 }
                 _ = try await client.get("/apps/calculator/v1/products")
                 let metrics = String(buffer: try await client.get("/metrics").body)
@@ -194,8 +188,8 @@ import Testing
     @Test func `several apps of one service store their data in separate databases`() async throws {
         try await withFolder { folder in
             let apps = [
-                try configured("calculator", bundleID: "com.example.calculator", in: folder),
-                try configured("notes", bundleID: Self.notes, in: folder),
+                try configuredApp("calculator", bundleID: "com.example.calculator", in: folder),
+                try configuredApp("notes", bundleID: Self.notes, in: folder),
             ]
             let application = try await buildApplication(AppsConfiguration(apps), logger: Calculator.logger)
             try await application.test(.router) { http in
@@ -218,7 +212,10 @@ import Testing
             ]
             for path in strange {
                 let problem = try bare.problem(try await bare.get(path))
-                #expect(problem.code == .notFound && problem.detail.contains("/apps/NAME/"), "\(path)")
+                #expect(problem.code == .notFound, "\(path)")
+                #expect(
+                    problem.detail
+                        == "there is nothing at this path; the paths of an app begin with `/apps/NAME/`", "\(path)")
                 let head = try await bare.http.execute(uri: path, method: .head) { $0 }
                 #expect(head.status == .notFound && head.body.readableBytes == 0, "\(path)")
             }
@@ -237,7 +234,7 @@ import Testing
 
     @Test func `a service with one app serves its routes with and without the app's name in the path`() async throws {
         try await withFolder { folder in
-            let app = try configured("calculator", bundleID: "com.example.calculator", in: folder)
+            let app = try configuredApp("calculator", bundleID: "com.example.calculator", in: folder)
             let application = try await buildApplication(AppsConfiguration([app]), logger: Calculator.logger)
             try await application.test(.router) { http in
                 let named = try await Client(http: http, prefix: "/apps/calculator").sync(try owner())
@@ -252,7 +249,7 @@ import Testing
         let operations = Dictionary(uniqueKeysWithValues: document.operations.map { ($0.name, $0) })
         try await withFolder { folder in
             let key = KeySecret().text
-            var app = try configured("calculator", bundleID: "com.example.calculator", in: folder)
+            var app = try configuredApp("calculator", bundleID: "com.example.calculator", in: folder)
             app.configuration.adminKey = key
             let application = try await buildApplication(AppsConfiguration([app]), logger: Calculator.logger)
             // The services must run, so that a reload can replace them.
@@ -280,8 +277,8 @@ import Testing
 
     @Test func `apps with the same name, keys folder or database are refused at the start`() async throws {
         try await withFolder { folder in
-            let one = try configured("one", bundleID: "com.example.calculator", in: folder)
-            var two = try configured("two", bundleID: Self.notes, in: folder)
+            let one = try configuredApp("one", bundleID: "com.example.calculator", in: folder)
+            var two = try configuredApp("two", bundleID: Self.notes, in: folder)
             #expect(AppConfiguration.mistake(in: [one, two]) == nil)
             #expect(AppConfiguration.mistake(in: []) != nil)
             func mistake() -> String { AppConfiguration.mistake(in: [one, two])?.description ?? "" }
@@ -297,7 +294,7 @@ import Testing
             two.configuration.keysFolder = nil
             two.configuration.databasePath = folder + "/two/../one/tenure.sqlite"
             #expect(mistake().contains("have the database"))
-            two = try configured("two", bundleID: Self.notes, in: folder)
+            two = try configuredApp("two", bundleID: Self.notes, in: folder)
             two.configuration.anchors = [:]
             #expect(mistake().hasPrefix("the app `two`: no App Store environment is configured"))
         }

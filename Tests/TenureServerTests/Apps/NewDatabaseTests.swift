@@ -71,3 +71,53 @@ import Testing
         }
     }
 }
+
+/// Apps that don't start, or start at a wrong time.
+@Suite struct `apps that can't start` {
+    private func configured(_ name: String, in folder: String) throws -> AppConfiguration {
+        let own = folder + "/" + name
+        try FileManager.default.createDirectory(atPath: own, withIntermediateDirectories: true)
+        return AppConfiguration(name: name, configuration: try Calculator.configuration(own))
+    }
+
+    @Test func `an app that opened its database under an older configuration doesn't run, and can start again`()
+        async throws
+    {
+        try await withFolder { folder in
+            let apps = Locked<RunningApps?>(nil)
+            let isFirst = Locked(true)
+            var calculator = try configured("calculator", in: folder)
+            try await TenureService(calculator.configuration).store.close()
+            calculator.openStore = { _ in
+                if isFirst.exchange(false), let apps = apps.withLock({ $0 }) { _ = try await apps.reload() }
+                return nil
+            }
+            let running = RunningApps(try AppsConfiguration([calculator]), logger: Calculator.logger)
+            apps.withLock { $0 = running }
+            let changed = ServiceError.app(name: "calculator", "the configuration changed while the app started")
+            await #expect(throws: changed) { _ = try await running.start("calculator") }
+            let isRunning = running["calculator"] != nil
+            #expect(!isRunning)
+            let again = try await running.start("calculator")
+            #expect(try await again.service.store.read { try $0.customerCount() } == 0)
+            let unknown = ServiceError.app(name: "other", "the configuration doesn't have this app anymore")
+            await #expect(throws: unknown) { _ = try await running.start("other") }
+            await running.close()
+        }
+    }
+
+    @Test func `if no app can start, the error is that of the first app in the configuration`() async throws {
+        try await withFolder { folder in
+            let names = ["zebra", "ant", "cat"]
+            let failing = try names.map { name in
+                var app = try configured(name, in: folder)
+                app.openStore = { _ in throw ServiceError.failed("no database of \(name)") }
+                return app
+            }
+            let apps = RunningApps(try AppsConfiguration(failing), logger: Calculator.logger)
+            await #expect(throws: ServiceError.failed("no database of zebra")) { _ = try await apps.start() }
+            let expected: [ServiceError?] = names.map { .failed("no database of \($0)") }
+            #expect(names.map { apps.failure(of: $0) } == expected)
+        }
+    }
+}

@@ -4,13 +4,14 @@ import Hummingbird
 import HummingbirdTesting
 import Logging
 import TenureAPI
+import TenureCore
 import TenureStore
 import Testing
 
 @testable import TenureServer
 
 @Suite struct `the log of the admin API` {
-    @Test func `the log has each wrong admin key with its address, and each change with its key and refusal`()
+    @Test func `the log has each wrong key with its address, each change with its refusal, and each publication`()
         async throws
     {
         let lines = LogLines()
@@ -27,6 +28,13 @@ import Testing
                 _ = try await admin.with(nil).get("/v1/admin/audit")
                 _ = try await admin.post(try owner.path("/grants"), ["entitlement": "everything", "reason": "r"])
                 _ = try await admin.delete(try owner.path("/links/ada"))
+                // The grant keeps this right of the first owner, so only the second owner loses it.
+                _ = try await admin.owner("704000000000000009")
+                let rehearsal = try await admin.rehearse(try .harsh())
+                let taken = try await admin.publish(
+                    try .harsh(), ["takeFrom": 1, "rehearsal": rehearsal.rehearsal])
+                #expect(taken.status == .ok, "\(taken.text)")
+                #expect(try await admin.rollBack().status == .ok)
             }
         }
         func entries(_ message: String, _ names: [String]) throws -> [[String]] {
@@ -42,5 +50,11 @@ import Testing
         #expect(wrong == [["warning", "unknown", "1", "audit"], ["warning", "unknown", "2", "audit"]])
         let changes = try entries("customer change", ["level", "action", "key", "refused"])
         #expect(changes == [["info", "grant", "adminKey", "-"], ["info", "unlink", "adminKey", "notLinked"]])
+        let publications = try entries(
+            "published a policy", ["level", "action", "version", "key", "losing", "ended"])
+        #expect(
+            publications == [
+                ["info", "publish", "2", "adminKey", "1", "1"], ["info", "rollback", "1", "adminKey", "0", "0"],
+            ])
     }
 }

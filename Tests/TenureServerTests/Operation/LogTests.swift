@@ -31,6 +31,32 @@ import Testing
         #expect(json["time"] != nil)
     }
 
+    @Test func `the metadata of an entry overrides that of the logger, and metadata about whole services is left out`()
+        throws
+    {
+        let lines = LogLines()
+        var logger = lines.logger(.info)
+        logger[metadataKey: "app"] = "calculator"
+        logger[metadataKey: "key"] = "of the logger"
+        logger.notice(
+            "\u{202E}reversed",
+            metadata: [
+                "key": "of the entry", "time": "t", "message": "m", "sl-service": "all", "sl-service-name": "x",
+                "ratio": .stringConvertible(1.5), "count": .stringConvertible(0),
+            ])
+        let line = try #require(lines.texts.first)
+        // A line can't alter the display of a terminal.
+        #expect(!line.contains("\u{202E}"))
+        let json = try JSONValue(parsing: Array(line.utf8.dropLast()))
+        #expect(
+            json.object?.members.map(\.name) == [
+                "time", "level", "message", "app", "count", "key", "message_", "ratio", "time_",
+            ])
+        #expect(json["key"] == .string("of the entry") && json["app"] == .string("calculator"))
+        #expect(json["message"] == .string("\u{202E}reversed") && json["message_"] == .string("m"))
+        #expect(json["count"] == .number("0") && json["ratio"] == .string("1.5") && json["time_"] == .string("t"))
+    }
+
     @Test func `the service's log has one line per request, with no text that a client chose`() async throws {
         let lines = LogLines()
         try await withFolder { folder in
@@ -94,7 +120,9 @@ import Testing
         }) { client, _ in
             let given = try await id(client, sent: "mine-1")
             #expect(given == "mine-1")
-            for bad in ["", "a b", "a\"b", String(repeating: "a", count: 65)] {
+            let longest = String(repeating: "a", count: 64)
+            #expect(try await id(client, sent: longest) == longest)
+            for bad in ["", "a b", "a\"b", "a~b", String(repeating: "a", count: 65)] {
                 #expect(try await id(client, sent: bad) != bad)
             }
         }

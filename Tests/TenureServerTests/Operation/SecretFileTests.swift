@@ -21,6 +21,69 @@ import Testing
         #expect(FilePermissions.areOpenToOthers(mode: mode, isOwnedByRoot: isOwnedByRoot) == isOpen)
     }
 
+    @Test func `a secret file is created once, with mode 600, and is never replaced by the next start`() throws {
+        let folder = try Folder()
+        let file = SecretFile(path: folder.url("key").path)
+        let missing = ServiceError.keyFile(path: file.path, detail: "there is no such file; check the path")
+        #expect(throws: missing) { try file.existingContents() }
+        #expect(!file.exists)
+        #expect(try file.contents { [1, 2, 3] } == [1, 2, 3] && file.exists)
+        #expect(try file.contents { [4] } == [1, 2, 3])
+        let exists = ServiceError.keyFile(
+            path: file.path, detail: "the file exists already; choose another path, or remove the file")
+        #expect(throws: exists) { try file.make([4]) }
+        #expect(try file.existingContents() == [1, 2, 3])
+        let other = SecretFile(path: folder.url("other").path)
+        try other.make([5])
+        #expect(try other.existingContents() == [5])
+        for name in ["key", "other"] {
+            let attributes = try FileManager.default.attributesOfItem(atPath: folder.url(name).path)
+            #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+        }
+        try FileManager.default.setAttributes([.posixPermissions: 0o604], ofItemAtPath: file.path)
+        let open = ServiceError.keyFile(
+            path: file.path,
+            detail: """
+                users other than the file's owner have access to it; run `chmod 600` on the file (a group may read it \
+                only if root owns it, as in Kubernetes)
+                """)
+        #expect(throws: open) { try file.contents { [4] } }
+        #expect(try file.contentsIfAny(upTo: 3)?.isOpenToOthers == true)
+    }
+
+    @Test func `a secret file may have 512 KB or the caller's limit, and a larger file is another kind of file`() throws
+    {
+        let folder = try Folder()
+        let file = SecretFile(path: folder.url("key").path)
+        try file.make(Array(repeating: 1, count: 524_288))
+        #expect(try file.existingContents().count == 524_288)
+        try file.replace(with: Array(repeating: 1, count: 524_289))
+        func tooLarge(_ size: Int) -> ServiceError {
+            .keyFile(
+                path: file.path,
+                detail: "the file has more than \(size) bytes, so it is another kind of file; check the path")
+        }
+        #expect(throws: tooLarge(524_288)) { try file.existingContents() }
+        try file.replace(with: [1, 2, 3])
+        #expect(try file.existingContents(upTo: 3) == [1, 2, 3])
+        #expect(throws: tooLarge(2)) { try file.existingContents(upTo: 2) }
+        let none = try SecretFile(path: folder.url("none").path).contentsIfAny(upTo: 3)
+        #expect(none?.bytes == nil)
+    }
+
+    @Test func `only the temporary files of the same secret file are removed as leftovers`() throws {
+        let folder = try Folder()
+        let file = SecretFile(path: folder.url("a.json").path)
+        try file.make([1])
+        let kept = ["a.json.1", "a.json.partial", "a.json.x.partial", "b.json.1.partial", "a.json1.2.partial"]
+        for name in kept + ["a.json.1.partial", "a.json.18446744073709551615.partial"] {
+            try folder.write("secret", to: name)
+        }
+        file.removeLeftovers()
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        #expect(names.sorted() == (kept + ["a.json"]).sorted())
+    }
+
     private func start(
         _ folder: Folder, _ more: [String], environment: [String: String] = [:]
     ) async throws -> Command.Result {

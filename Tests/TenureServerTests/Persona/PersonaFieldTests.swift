@@ -4,6 +4,7 @@ import HummingbirdTesting
 import NIOCore
 import TenureAPI
 import TenureAppStore
+import TenureMint
 import TenureStore
 import Testing
 
@@ -71,6 +72,27 @@ import Testing
                 "originalPlatform": "iOS", "originalAppVersion": "37", "originalPurchaseDate": "2014-05-01T00:00:00Z",
             ]
             #expect(jws.claims["set"] as? [String: String] == settings)
+        }
+    }
+
+    @Test func `without a nonce, an entitlement token of a persona ends with the persona or after an hour`()
+        async throws
+    {
+        try await withAdminClient { admin, _ in
+            let appTransaction = try Calculator.minter(.sandbox).text(.appTransaction)
+            for (expires, seconds) in [("2026-11-20T12:10:00Z", 600), ("2026-11-20T14:00:00Z", 3600)] {
+                let persona = try await admin.persona("ends-\(seconds)", more: ["expires": expires])
+                let response = try await admin.client.send(
+                    SyncRequest(
+                        appTransaction: appTransaction, transactions: [],
+                        deviceVerificationID: Calculator.device.uuidString, persona: persona))
+                let answer = try JSONDecoder().decode(CustomerResponse.self, from: Data(buffer: response.body))
+                let claims = try OpenedJWS(try #require(answer.entitlementToken)).claims
+                let end = 1_795_176_000 + seconds
+                #expect(claims["persona"] as? String == "ends-\(seconds)" && claims["exp"] as? Int == end)
+                let rights = claims["entitlements"] as? [String: [String: Int]]
+                #expect(rights == ["everything": ["until": end]])
+            }
         }
     }
 

@@ -124,4 +124,79 @@ import Testing
             }
         }
     }
+
+    /// Runs a service that hasn't used a policy yet, which another process published: it has the entitlement `cloud`,
+    /// with a trial, and eras on macOS only.
+    private func withNewPolicy(
+        _ body: @escaping @Sendable (AdminClient, _ newcomer: CustomerResponse) async throws -> Void
+    ) async throws {
+        try await withFolder { folder in
+            try await withServiceTestBed(
+                in: folder,
+                {
+                    $0.policyStaleness = .zero
+                    $0.adminKey = AdminClient.adminKey
+                }
+            ) { first in
+                let admin = AdminClient(client: first.client, key: AdminClient.adminKey)
+                let newcomer = try await admin.newcomer()
+                try await withServiceTestBed(in: folder) { second in
+                    let usual = try Calculator.policy()
+                    try await second.service.publish(
+                        try Policy(
+                            app: usual.app,
+                            eras: [
+                                Era(name: "paid", model: .paid),
+                                Era(
+                                    name: "freemium", model: .free,
+                                    begins: [.macOS: .at(version: AppVersion("2.0"), date: nil)]),
+                            ],
+                            entitlements: usual.entitlements + [
+                                Entitlement(
+                                    name: "cloud", products: [.init(id: "com.example.calculator.cloud")],
+                                    trial: .sessions(3))
+                            ]))
+                }
+                try await body(admin, newcomer)
+            }
+        }
+    }
+
+    @Test func `support can grant an entitlement that only another process's policy has`() async throws {
+        try await withNewPolicy { admin, newcomer in
+            let granted = try await admin.post(
+                try newcomer.path("/grants"), ["entitlement": "cloud", "reason": "r"])
+            #expect(granted.outcome("cloud") == "granted", "\(granted.text)")
+        }
+    }
+
+    @Test func `a customer can begin a trial that only another process's policy has`() async throws {
+        try await withNewPolicy { admin, newcomer in
+            let begun = try await admin.client.postSession("one", of: "cloud", token: try newcomer.token)
+            #expect(begun.status == .ok, "\(String(buffer: begun.body))")
+        }
+    }
+
+    @Test func `ready-made personas follow the policy that another process published`() async throws {
+        try await withNewPolicy { admin, _ in
+            let personas = try await admin.post("/v1/admin/personas/ready-made", [:]).personas
+            let first = try #require(personas.first)
+            #expect((first["set"] as? [String: String])?["originalPlatform"] == "macOS")
+            let names = try #require(first["entitlements"] as? [String: String]).keys.sorted()
+            #expect(names == ["cloud", "everything"])
+        }
+    }
+
+    @Test func `the list of policies has a version that another process published, and says that it is current`()
+        async throws
+    {
+        try await withNewPolicy { admin, _ in
+            let versions = try await admin.get(AdminClient.policies).json["versions"] as? [[String: Any]]
+            #expect(versions?.map { $0["isCurrent"] as? Bool } == [false, true])
+        }
+        try await withNewPolicy { admin, _ in
+            let shown = try await admin.get(AdminClient.policies + "/2")
+            #expect(shown.json["isCurrent"] as? Bool == true, "\(shown.text)")
+        }
+    }
 }

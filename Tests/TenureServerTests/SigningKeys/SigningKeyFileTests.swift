@@ -1,5 +1,7 @@
+import Crypto
 import Foundation
 import Logging
+import TenureAPI
 import TenureCore
 import TenureJSON
 import Testing
@@ -252,5 +254,24 @@ import Testing
             }
             #expect(!FileManager.default.fileExists(atPath: path))
         }
+    }
+
+    @Test func `a statement about a key has at most 1024 bytes, and a list of revoked keys may have more`() throws {
+        let key = P256.Signing.PrivateKey()
+        var lengths: Set<Int> = []
+        for size in 590..<625 {
+            let payload = Array(repeating: UInt8(ascii: " "), count: size)
+            for type in [SignedType.keyStatement, SignedType.rootStatement] {
+                let text = try key.compactJWS(payload, type: type)
+                let read = key.publicKey.payload(ofStatement: text, type: type)
+                #expect((read != nil) == (text.utf8.count <= 1024), "\(text.utf8.count)")
+                lengths.insert(text.utf8.count)
+            }
+            let list = try key.compactJWS(payload, type: SignedType.revocations)
+            #expect(key.publicKey.payload(ofStatement: list, type: SignedType.revocations) == Data(payload))
+            #expect(key.publicKey.payload(ofStatement: list, type: SignedType.keyStatement) == nil)
+        }
+        #expect(lengths.contains(1024) || lengths.contains(1023))
+        #expect(lengths.contains(1025) || lengths.contains(1026))
     }
 }

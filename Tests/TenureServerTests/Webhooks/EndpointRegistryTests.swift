@@ -56,4 +56,20 @@ import Testing
             #expect(silent == later)
         }
     }
+
+    @Test func `a process registers its webhook endpoint again after another process removed it`() async throws {
+        try await withWebhooks([.local(9)]) { _, hooks in
+            let store = hooks.service.store
+            let endpoints = try await store.read { try $0.endpoints() }
+            #expect(try await store.removeEndpoints(endpoints, at: Calculator.now).map(\.name) == ["app"])
+            #expect(try await store.read { try $0.endpoints() }.isEmpty)
+            let registry = EndpointRegistry(
+                configuration: hooks.service.configuration, store: store, logger: Calculator.logger)
+            var silence = EndpointSilence()
+            for _ in 0..<2 {
+                try await registry.pass(&silence)
+                #expect(try await store.read { try $0.endpoints() }.map(\.name) == ["app"])
+            }
+        }
+    }
 }

@@ -1,0 +1,114 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdTesting
+import TenureAPI
+import TenureCore
+import TenureStore
+import Testing
+
+@testable import TenureServer
+
+/// Returns the configuration of one of several apps, with its own folder in `folder`.
+func configuredApp(_ name: String, bundleID: String, in folder: String) throws -> AppConfiguration {
+    let calculator = try Calculator.policy()
+    let policy = try Policy(
+        app: Policy.App(bundleID: bundleID, appleID: 828_838_134), eras: calculator.eras,
+        buildNumbers: .increasing, entitlements: calculator.entitlements)
+    let own = folder + "/" + name
+    try FileManager.default.createDirectory(atPath: own, withIntermediateDirectories: true)
+    return AppConfiguration(name: name, configuration: try Calculator.configuration(own, policy: policy))
+}
+
+/// The routes about all apps, which need the admin key at the top level of the configuration.
+@Suite struct `the operator's routes of several apps` {
+    /// Runs a service with one app that runs and one that can't start, and with an admin key at the top level.
+    private func withFailingApp(
+        _ body: @escaping @Sendable (Client, _ key: String) async throws -> Void
+    ) async throws {
+        try await withFolder { folder in
+            let key = KeySecret().text
+            var calculator = try configuredApp("calculator", bundleID: "com.example.calculator", in: folder)
+            calculator.configuration.adminKey = key
+            var notes = try configuredApp("notes", bundleID: "com.example.notes", in: folder)
+            notes.openStore = { _ in throw ServiceError.failed("the database can't be opened") }
+            let application = try await buildApplication(
+                AppsConfiguration([calculator, notes]), logger: Calculator.logger)
+            try await application.test(.router) { try await body(Client(http: $0), key) }
+        }
+    }
+
+    @Test func `only the operator of several apps sees why one of them can't start`() async throws {
+        try await withFailingApp { client, key in
+            let ready = try await client.get("/health/ready")
+            let text = String(buffer: ready.body)
+            let health = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
+            #expect(ready.status == .ok && health?["status"] as? String == "ok", "\(text)")
+            #expect(
+                health?["apps"] as? [String: [String: String]] == [
+                    "calculator": ["status": "ok"], "notes": ["status": "failing", "reason": "appNotRunning"],
+                ])
+            #expect(!text.contains("can't be opened"))
+            let list = try await client.get("/v1/admin/apps", token: key)
+            let answer = try JSONDecoder().decode(AppsAnswer.self, from: Data(buffer: list.body))
+            let expected = [
+                AppsAnswer.App(
+                    name: "calculator", bundleID: "com.example.calculator", status: "ok", reason: nil, detail: nil),
+                AppsAnswer.App(
+                    name: "notes", bundleID: "com.example.notes", status: "failing", reason: "appNotRunning",
+                    detail: "the service failed: the database can't be opened"),
+            ]
+            #expect(answer.apps == expected && answer.default == nil && answer.added == nil)
+        }
+    }
+
+    @Test func `ten wrong keys limit the routes about all apps, but neither the right key nor the routes of an app`()
+        async throws
+    {
+        try await withFailingApp { client, key in
+            let path = "/v1/admin/apps"
+            for _ in 0..<WrongKeyLimit.limit {
+                let problem = try client.problem(try await client.get(path, token: KeySecret().text))
+                #expect(problem.code == .notAuthenticated)
+                #expect(
+                    problem.detail == """
+                        send the admin key at the top level of the configuration, not the key of an app, as \
+                        `Authorization: Bearer …`
+                        """)
+            }
+            let limited = try await client.get(path, token: KeySecret().text)
+            #expect(limited.status == .tooManyRequests && limited.headers[.retryAfter] == "60")
+            #expect(try await client.get(path).status == .unauthorized)
+            #expect(try await client.get(path, token: key).status == .ok)
+            let audit = "/apps/calculator/v1/admin/audit"
+            #expect(try await client.get(audit, token: KeySecret().text).status == .unauthorized)
+        }
+    }
+
+    @Test func `the routes about all apps don't exist below an app's path, nor in a service with one app`() async throws
+    {
+        let words = "this route exists only if `apps` is configured; call it without `/apps/NAME`"
+        @Sendable func expectNone(_ client: Client, _ prefix: String, _ key: String) async throws {
+            for (method, path) in [(HTTPRequest.Method.get, "/v1/admin/apps"), (.post, "/v1/admin/apps/reload")] {
+                let response = try await client.http.execute(
+                    uri: prefix + path, method: method, headers: [.authorization: "Bearer \(key)"]
+                ) { $0 }
+                let problem = try client.problem(response)
+                #expect(problem.code == .notFound && problem.detail == words, "\(method) \(path)")
+            }
+        }
+        try await withFolder { folder in
+            let key = KeySecret().text
+            var calculator = try configuredApp("calculator", bundleID: "com.example.calculator", in: folder)
+            calculator.configuration.adminKey = key
+            let several = try await buildApplication(AppsConfiguration([calculator]), logger: Calculator.logger)
+            try await several.test(.router) { try await expectNone(Client(http: $0), "/apps/calculator", key) }
+        }
+        let key = KeySecret().text
+        try await withService {
+            $0.adminKey = key
+        } _: {
+            try await expectNone($0, "", key)
+        }
+    }
+}
