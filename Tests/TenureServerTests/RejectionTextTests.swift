@@ -74,4 +74,13 @@ import Testing
                     == "no artifact that identifies a customer is valid; `problems` in this response says why")
         }
     }
+
+    @Test func `the rejected artifacts of a sync are listed by their positions`() async throws {
+        try await withService { client in
+            let refused = try await client.refused(
+                SyncRequest(transactions: Array(repeating: "x", count: 12), renewalInfos: ["x"], receipt: "x"))
+            let transactions = (0..<12).map { "transactions[\($0)]" }
+            #expect(refused.problems.map(\.artifact) == ["receipt"] + transactions + ["renewalInfos[0]"])
+        }
+    }
 }

@@ -128,7 +128,10 @@ import Testing
                 let live = try await client.get("/health/live")
                 let ready = try await client.get("/health/ready")
                 #expect(live.status == .ok)
-                #expect(ready.status == .serviceUnavailable)
+                let problem = try client.problem(ready)
+                #expect(problem.code == .busy && problem.reason == "databaseFailed")
+                #expect(problem.detail == "the database failed; the reason is in the service's log")
+                #expect(ready.headers[.retryAfter] == "5")
             }
         }
     }

@@ -118,4 +118,15 @@ import Testing
         recent.add(1, at: 0)
         #expect(recent.total(at: 0) == 1001, "a clock that goes backwards")
     }
+
+    @Test func `the recent bytes of a request body cover the window that was set`() {
+        var recent = RecentBytes(window: 2, at: 0)
+        recent.add(1000, at: 0)
+        // The window is divided into tenths, and the current tenth is counted too.
+        #expect(recent.total(at: 2_199_999_999) == 1000)
+        #expect(recent.total(at: 2_200_000_000) == 0)
+        recent.add(300, at: 3 * Self.second)
+        // The rate is that of the two seconds since the start of the window.
+        #expect(recent.rate(at: 3 * Self.second) == 150)
+    }
 }

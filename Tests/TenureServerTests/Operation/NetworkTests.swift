@@ -60,6 +60,10 @@ import Testing
         #expect(try peer("10.0.0.9", "198.51.100.7:4711").address == NetworkAddress("198.51.100.7"))
         #expect(try peer("10.0.0.9", "[2001:db8::7]:4711").address == NetworkAddress("2001:db8::7"))
         #expect(try peer("10.0.0.9", "2001:db8::7").address == NetworkAddress("2001:db8::7"))
+        #expect(try peer("10.0.0.9", "[2001:db8::7]").address == NetworkAddress("2001:db8::7"))
+        #expect(try peer("10.0.0.9", "6.6.6.6,\t198.51.100.7\t,10.1.1.1").address == NetworkAddress("198.51.100.7"))
+        let behind = try peer("2001:db8:aaaa::1", "127.0.0.1")
+        #expect(behind.isBehindProxy && !behind.isLocal)
     }
 
     @Test

@@ -139,6 +139,19 @@ import Testing
         try await receiver.close()
     }
 
+    @Test(arguments: [[], ["not an address"]])
+    func `a webhook to a host without an address isn't sent`(addresses: [String]) async throws {
+        let answer = try await send(to: "https://hooks.example.com/", addresses: addresses)
+        #expect(answer == .noResponse("the host `hooks.example.com` has no address"))
+    }
+
+    @Test(arguments: ["127.0.0.1", "::1"])
+    func `the host of a webhook is resolved to its addresses, with the port of the URL`(host: String) async throws {
+        let addresses = try await HostResolver.system.addresses(host, 8443)
+        #expect(addresses.map(\.ipAddress) == [host])
+        #expect(addresses.map(\.port) == [8443])
+    }
+
     @Test func `webhooks without TLS connect only to loopback`() async throws {
         let answer = try await send(to: "http://hooks.example.com/", addresses: ["93.184.216.34"])
         #expect(answer == .noResponse("`hooks.example.com` isn't loopback, and the URL has no TLS; use https"))

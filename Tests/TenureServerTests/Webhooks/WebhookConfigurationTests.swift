@@ -19,6 +19,7 @@ import Testing
         #expect(try mistake { _ in } == nil)
         #expect(try mistake { $0.secrets.append("another secret of ours") } == nil)
         #expect(try mistake { $0.events = ["customer.merged", "entitlement.expiring"] } == nil)
+        #expect(try mistake { $0.secrets = [String(repeating: "s", count: 16)] } == nil)
         #expect(try mistake { $0.eachCustomer = false } == nil)
         let policies = try mistake {
             $0.eachCustomer = false
@@ -46,7 +47,8 @@ import Testing
                     $0.events = ["entitlement.granted"]
                 }
             ),
-            ("too short", { $0.secrets = ["short"] }),
+            ("too short; use at least 16", { $0.secrets = [String(repeating: "s", count: 15)] }),
+            ("too short", { $0.secrets.append("short") }),
             ("0 secrets", { $0.secrets = [] }),
             ("3 secrets", { $0.secrets += [WebhookTestBed.secret, WebhookTestBed.secret] }),
         ]
