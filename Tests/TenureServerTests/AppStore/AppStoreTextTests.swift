@@ -148,6 +148,7 @@ import Testing
             let asked = await asking.appStore.asked
             #expect(asked.map(\.path) == Array(repeating: "/inApps/v1/notifications/history", count: 2))
             #expect(asked.map(\.query) == [nil, "paginationToken=a%20b%26c"])
+            #expect(asked.map(\.contentType) == ["application/json", "application/json"])
             for request in asked {
                 #expect(request.body == #"{"startDate":1795175940000,"endDate":1795175999500}"#)
             }

@@ -99,4 +99,35 @@ import Testing
             }
         }
     }
+
+    @Test func `the log has the cause of a failed request and of a failed health check, and the responses don't`()
+        async throws
+    {
+        let lines = LogLines()
+        try await withFolder { folder in
+            let service = try await TenureService(try Calculator.configuration(folder))
+            let application = try service.application(logger: lines.logger(.info)) { _ in }
+            try await application.test(.router) { http in
+                try await service.store.close()
+                let client = Client(http: http)
+                let artifact = try Calculator.minter().text(.appTransaction)
+                let failed = try await client.refused(SyncRequest(appTransaction: artifact))
+                #expect(failed.code == .internalError)
+                #expect(
+                    failed.detail == "the service failed; search its log for the ID in the header `X-Request-Id`")
+                let refused = lines.texts.filter { $0.contains(#""message":"request refused""#) }
+                #expect(refused.count == 1, "\(lines.texts)")
+                for part in [
+                    #""level":"error""#, #""code":"internalError""#, #""status":"500""#, #""path":"/v1/sync""#,
+                    "the database is closed",
+                ] {
+                    #expect(refused.first?.contains(part) == true, "\(refused)")
+                }
+                let ready = try client.problem(try await client.get("/health/ready"))
+                #expect(ready.reason == "databaseFailed" && !ready.detail.contains("closed"))
+                let check = lines.texts.filter { $0.contains(#""message":"the database failed""#) }
+                #expect(check.count == 1 && check[0].contains("the database is closed"), "\(lines.texts)")
+            }
+        }
+    }
 }

@@ -29,6 +29,7 @@ import Testing
         #expect(request.line == "POST /a/b?c=d HTTP/1.1")
         #expect(request.headers["host"] == "127.0.0.1:\(receiver.port)")
         #expect(request.headers["content-type"] == "application/json")
+        #expect(request.headers["user-agent"] == "Tenure")
         #expect(request.headers["tenure-event-id"] == "evt_1")
         #expect(request.body == Array(#"{"id":"ü"}"#.utf8))
         try await receiver.close()
