@@ -83,4 +83,22 @@ import Testing
             #expect(refused.problems.map(\.artifact) == ["receipt"] + transactions + ["renewalInfos[0]"])
         }
     }
+
+    @Test func `without an app transaction, a sync has the environment of its receipt or its first transaction`()
+        async throws
+    {
+        try await withService { client in
+            let sandbox = try Calculator.minter(.sandbox).text(.transaction)
+            let first = try await client.sync(
+                SyncRequest(transactions: [sandbox, try Calculator.minter().text(.transaction)]))
+            #expect(first.environment == .sandbox)
+            let detail =
+                "the artifact is from Production, but other artifacts are from Sandbox; send the artifact separately"
+            #expect(shown(first.problems) == [["transactions[1]", "wrongEnvironment", detail]])
+            let receipt = try await client.sync(
+                SyncRequest(transactions: [sandbox], receipt: try Calculator.receipts().text()))
+            #expect(receipt.environment == .production)
+            #expect(receipt.problems.map(\.artifact) == ["transactions[0]"])
+        }
+    }
 }

@@ -91,4 +91,21 @@ import Testing
         }
         withExtendedLifetime(folder) {}
     }
+
+    @Test func `after a reload, presigned URLs are signed with the new secrets, unless these are invalid`() throws {
+        let folder = try Folder()
+        let links = try S3Links(try settings(in: folder))
+        func url() -> String { links.presigner.url(ofObject: "a", lifetime: 60, at: Calculator.now) }
+        let old = url()
+        try folder.writeSecret("new", to: "secret")
+        try folder.writeSecret("new token", to: "token")
+        #expect(url() == old)
+        try links.reload()
+        let new = url()
+        #expect(new != old && new.contains("&X-Amz-Security-Token=new%20token&"))
+        try folder.writeSecret("", to: "token")
+        #expect(throws: ServiceError.self) { try links.reload() }
+        #expect(url() == new)
+        withExtendedLifetime(folder) {}
+    }
 }

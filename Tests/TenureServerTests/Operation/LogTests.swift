@@ -53,6 +53,7 @@ import Testing
                 let requests = try lines.texts.map { try JSONValue(parsing: Array($0.utf8.dropLast())) }
                     .filter { $0["message"] == .string("request") && $0["level"] == .string("info") }
                 #expect(requests.map { $0["status"] } == ["200", "200", "404", "415"].map { .number($0) })
+                #expect(requests.map { $0["method"] } == ["POST", "GET", "GET", "POST"].map { .string($0) })
                 #expect(
                     requests.map { $0["route"] }
                         == ["/v1/sync", "/v1/customer", "none", "/v1/sync"].map { .string($0) })

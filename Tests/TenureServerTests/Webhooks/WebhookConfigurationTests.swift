@@ -129,4 +129,14 @@ import Testing
     private func literal(_ text: String) -> String {
         "'" + text.replacingOccurrences(of: "\\", with: "\\\\").replacingOccurrences(of: "'", with: "\\'") + "'"
     }
+
+    @Test func `each line of the secret file of a webhook is a secret, without blanks and blank lines`() throws {
+        let folder = try Folder()
+        let path = try folder.writeSecret(" new secret of ours \n\n\told secret of ours\r\n", to: "secrets")
+        #expect(try Webhook.secrets(in: path) == ["new secret of ours", "old secret of ours"])
+        let missing = folder.url("none").path
+        #expect(throws: ServiceError.keyFile(path: missing, detail: "there is no such file; check the path")) {
+            try Webhook.secrets(in: missing)
+        }
+    }
 }
