@@ -62,42 +62,4 @@ import Testing
             #expect(after == before + ["entitlement.revoked"])
         }
     }
-
-    @Test func `the ends of several rights of one customer are sent at their own times`() async throws {
-        let entitlements = [("cloud", "com.example.cloud"), ("extra", "com.example.extra")]
-        let policy = try Policy(
-            app: try Calculator.policy().app, eras: [Era(name: "paid", model: .paid)], buildNumbers: .increasing,
-            entitlements: entitlements.map { Entitlement(name: $0, products: [.init(id: $1)], honors: []) })
-        let minter = Calculator.minter()
-        var request = SyncRequest(appTransaction: try minter.newcomer(Self.id), transactions: [])
-        for (number, days) in [20.0, 10].enumerated() {
-            request.transactions?.append(
-                try minter.transaction(
-                    "\(number + 1)", of: Self.id,
-                    [
-                        "productId": .string(entitlements[number].1), "type": .string("Auto-Renewable Subscription"),
-                        "subscriptionGroupIdentifier": .string("\(number + 1)"),
-                        "purchaseDate": .instant(Calculator.now.addingTimeInterval(-3600)),
-                        "expiresDate": .instant(Calculator.now.addingTimeInterval(days * Self.day)),
-                    ]))
-        }
-        try await withWebhooks([.local(9)], policy: policy, { $0.webhookSettings.expiringDays = 0 }) {
-            [request] client, hooks in
-            _ = try await client.sync(request)
-            func revoked() async throws -> [String] {
-                while try await hooks.entitlementChanges.pass() {}
-                return try await hooks.outbox().map(\.message).filter { $0.type == "entitlement.revoked" }.map {
-                    String(decoding: $0.data, as: UTF8.self).contains(#""entitlement":"extra""#) ? "extra" : "cloud"
-                }
-            }
-            let before = try await revoked()
-            #expect(before == [])
-            hooks.clock.advance(by: 10 * Self.day)
-            let first = try await revoked()
-            #expect(first == ["extra"])
-            hooks.clock.advance(by: 10 * Self.day)
-            let second = try await revoked()
-            #expect(second == ["extra", "cloud"])
-        }
-    }
 }
