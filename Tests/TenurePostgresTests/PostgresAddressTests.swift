@@ -12,6 +12,10 @@ import Testing
         #expect(address.connections == 4)
         #expect(!address.allowsFsyncOff)
         #expect(address.url.revealed == "postgres://me:secret@db.example.com:5433/shop?sslmode=require")
+        let several = "postgres://db/shop?sslmode=require&schema=calculator&connect_timeout=7"
+        #expect(
+            try PostgresAddress(several).url.revealed == "postgres://db/shop?sslmode=require&connect_timeout=7")
+        #expect(try PostgresAddress("postgres://db/shop?schema=calculator").url.revealed == "postgres://db/shop")
         #expect(address.description == "postgres://db.example.com:5433/shop")
         #expect(address.fullName == "postgres://db.example.com:5433/shop?schema=calculator")
         #expect(try PostgresAddress("postgresql:///shop?connect_timeout=7").connectTimeout == 7)
@@ -100,7 +104,10 @@ import Testing
         #expect((address != nil) == isValid)
     }
 
-    @Test(arguments: [("", 3), ("?connect_timeout=1", 2), ("?connect_timeout=20", 20), ("?connect_timeout=60", 20)])
+    @Test(arguments: [
+        ("", 3), ("?connect_timeout=0", 2), ("?connect_timeout=1", 2), ("?connect_timeout=20", 20),
+        ("?connect_timeout=60", 20),
+    ])
     func `a PostgreSQL URL limits the time for an attempt to connect to 2 to 20 seconds`(
         options: String, seconds: Int
     ) throws {

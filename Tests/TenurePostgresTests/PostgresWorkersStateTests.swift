@@ -255,4 +255,63 @@ import Testing
         #expect(refusal == .failed("the database is closed"))
         #expect(woken == 1 && ends)
     }
+
+    @Test func `PostgreSQL jobs of several apps expire at their own deadlines`() throws {
+        var state = PostgresWorkersState(limit: 2, idleTimeout: .seconds(60))
+        let now = ContinuousClock.now
+        for (name, seconds) in [("shop", 60), ("games", 30), ("notes", 90)] {
+            let cluster = try cluster(name)
+            let lane = state.addLane(PostgresLane(cluster: cluster, address: cluster.address))
+            for deadline in [now + .seconds(seconds), now] { _ = insert(job(until: deadline), in: lane, of: &state) }
+        }
+        let (expired, next) = state.removeExpired()
+        #expect(expired.count == 3)
+        #expect(next == now + .seconds(30))
+    }
+
+    @Test func `the PostgreSQL connection that was used last is used first, so that the others can be closed`() throws {
+        let cluster = try cluster("shop")
+        var state = PostgresWorkersState(limit: 4, idleTimeout: .seconds(60))
+        let lane = state.addLane(PostgresLane(cluster: cluster, address: cluster.address))
+        let workers = (1...3).map { PostgresWorker(number: $0) }
+        for worker in workers {
+            state.connected(worker, to: cluster)
+            _ = state.next(for: worker)
+        }
+        for _ in 0..<2 { _ = insert(job(), in: lane, of: &state) }
+        let woken = state.workersToWake().map { worker in workers.firstIndex { $0 === worker } }
+        #expect(woken == [2, 1])
+    }
+
+    @Test func `at the limit, the PostgreSQL connection that was idle for longest is replaced`() throws {
+        let (shop, games) = (try cluster("shop"), try cluster("games"))
+        var state = PostgresWorkersState(limit: 2, idleTimeout: .seconds(60))
+        let lanes = [shop, games].map { state.addLane(PostgresLane(cluster: $0, address: $0.address)) }
+        for _ in 0..<2 { _ = insert(job(), in: lanes[0], of: &state) }
+        let workers = state.workersToWake()
+        try #require(workers.count == 2)
+        for worker in workers {
+            _ = state.next(for: worker)
+            state.connected(worker, to: shop)
+        }
+        // Both run a job, and then wait.
+        for worker in workers { _ = state.next(for: worker) }
+        for worker in workers {
+            state.finish(nil, in: lanes[0])
+            _ = state.next(for: worker)
+        }
+        _ = insert(job(), in: lanes[1], of: &state)
+        let woken = state.workersToWake()
+        #expect(woken.count == 1 && woken.first === workers[0])
+    }
+
+    @Test func `a PostgreSQL database that refuses the role doesn't slow down connecting to other databases`() throws {
+        let (refusing, other) = (try cluster("shop"), try cluster("games"))
+        var state = PostgresWorkersState(limit: 4, idleTimeout: .seconds(60))
+        let lane = state.addLane(PostgresLane(cluster: other, address: other.address))
+        _ = state.failed(to: refusing, .unusable(database: "shop", detail: "no"))
+        for _ in 0..<3 { _ = insert(job(), in: lane, of: &state) }
+        let woken = state.workersToWake()
+        #expect(woken.count == 3)
+    }
 }

@@ -154,4 +154,24 @@ import Testing
             #expect(try await client.customer(try second.token).id == second.id)
         }
     }
+
+    @Test func `an unbound sync of the same artifacts in another order gets the same customer`() async throws {
+        try await withService { client in
+            let account = "704000000000000002"
+            let minter = Calculator.minter()
+            let appTransaction = try minter.newcomer(account)
+            let bought = try ["1", "2", "3"].map { try minter.transaction($0, of: account) }
+            func id(_ transactions: [String]) async throws -> String {
+                let request = SyncRequest(appTransaction: appTransaction, transactions: transactions)
+                return try await client.sync(request, from: nil).id
+            }
+            let first = try await id(bought)
+            for order in [[1, 0, 2], [2, 1, 0], [2, 0, 1]] {
+                let again = try await id(order.map { bought[$0] })
+                #expect(again == first)
+            }
+            let fewer = try await id([bought[0]])
+            #expect(fewer != first)
+        }
+    }
 }

@@ -65,6 +65,7 @@ import Testing
         ("de", ["de"]), ("de-AT, en;q=0.8", ["de-AT", "en"]), ("en;q=0.2,de;q=0.9 , fr", ["fr", "de", "en"]),
         ("*", []), ("", []), ("de;q=0, en", ["en"]), ("de;q=x, en; q=0.5", ["en"]), ("de;q=2", []),
         (",,;q=1,", []), ("en;q=0.5, de;q=0.5", ["en", "de"]),
+        ("en;Q=0.5, de", ["de", "en"]), ("f_r, en;x=1", ["en"]),
     ])
     func `languages in Accept-Language are sorted by their weights`(_ header: String, _ languages: [String]) {
         #expect(AcceptLanguage.languages(in: header) == languages)
@@ -72,7 +73,7 @@ import Testing
 
     @Test func `at most 16 languages are read from a very long Accept-Language header`() {
         let header = String(repeating: "de,", count: 100_000)
-        #expect(AcceptLanguage.languages(in: header).count <= 16)
+        #expect(AcceptLanguage.languages(in: header).count == 16)
     }
 }
 

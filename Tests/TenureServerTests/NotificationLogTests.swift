@@ -27,7 +27,7 @@ import Testing
                 purchased: Calculator.now, acquisition: "704000000000000009")
             let minter = Calculator.minter()
             let charge = try minter.notification("ONE_TIME_CHARGE", uuid: "u1", of: bought)
-            let test = try minter.notification("TEST", uuid: "u2")
+            let test = try minter.notification("TEST", "SUMMARY", uuid: "u2")
             for jws in [charge, charge, test] {
                 _ = try await service.receive(Array(jws.utf8), now: Calculator.now, logger: lines.logger(.info))
             }
@@ -38,7 +38,7 @@ import Testing
             let expected: [[String]] = [
                 ["info", "notification received", "ONE_TIME_CHARGE", "-", "Production", "true", id],
                 ["info", "notification received", "ONE_TIME_CHARGE", "-", "Production", "false", id],
-                ["info", "notification received", "TEST", "-", "Production", "true", "-"],
+                ["info", "notification received", "TEST", "SUMMARY", "Production", "true", "-"],
             ]
             let names = ["level", "message", "type", "subtype", "environment", "new", "customer"]
             let shown = entries.map { entry in names.map { entry[$0] ?? "" } }

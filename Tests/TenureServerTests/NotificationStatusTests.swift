@@ -7,6 +7,7 @@ import StoreContract
 import TenureAPI
 import TenureAppStore
 import TenureCore
+import TenureJSON
 import TenureMint
 import TenureStore
 import Testing
@@ -90,6 +91,16 @@ import Testing
     @Test func `the App Store is asked to repeat a notification if its environment isn't accepted`() async throws {
         let problem = try await problem(Self.jws()) { $0.anchors[.production] = nil }
         #expect(problem.code == .misconfigured)
+        // Notifications that aren't about a purchase have their environment in another part.
+        var summary = JSONObject()
+        for (name, value) in [("environment", "Production"), ("bundleId", "com.example.calculator")] {
+            summary[name] = .string(value)
+        }
+        summary["appAppleId"] = .integer(828_838_134)
+        let extended = try Calculator.minter().notification(
+            "RENEWAL_EXTENSION", "SUMMARY", uuid: "u2", part: "summary", summary)
+        let refused = try await self.problem(extended) { $0.anchors[.production] = nil }
+        #expect(refused.code == .misconfigured && refused.detail.contains("`environments`"), "\(refused)")
     }
 
     @Test func `the App Store is asked to repeat a notification if too many unknown signers delay its verification`()

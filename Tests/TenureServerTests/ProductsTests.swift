@@ -54,4 +54,12 @@ import Testing
             #expect(other.status == .ok)
         }
     }
+
+    @Test func `the signing keys may be cached for five minutes`() async throws {
+        try await withService { client in
+            let response = try await client.get("/.well-known/jwks.json")
+            #expect(response.status == .ok)
+            #expect(response.headers[.cacheControl] == "public, max-age=300")
+        }
+    }
 }

@@ -74,4 +74,31 @@ import Testing
                     == "no artifact that identifies a customer is valid; `problems` in this response says why")
         }
     }
+
+    @Test func `the rejected artifacts of a sync are listed by their positions`() async throws {
+        try await withService { client in
+            let refused = try await client.refused(
+                SyncRequest(transactions: Array(repeating: "x", count: 12), renewalInfos: ["x"], receipt: "x"))
+            let transactions = (0..<12).map { "transactions[\($0)]" }
+            #expect(refused.problems.map(\.artifact) == ["receipt"] + transactions + ["renewalInfos[0]"])
+        }
+    }
+
+    @Test func `without an app transaction, a sync has the environment of its receipt or its first transaction`()
+        async throws
+    {
+        try await withService { client in
+            let sandbox = try Calculator.minter(.sandbox).text(.transaction)
+            let first = try await client.sync(
+                SyncRequest(transactions: [sandbox, try Calculator.minter().text(.transaction)]))
+            #expect(first.environment == .sandbox)
+            let detail =
+                "the artifact is from Production, but other artifacts are from Sandbox; send the artifact separately"
+            #expect(shown(first.problems) == [["transactions[1]", "wrongEnvironment", detail]])
+            let receipt = try await client.sync(
+                SyncRequest(transactions: [sandbox], receipt: try Calculator.receipts().text()))
+            #expect(receipt.environment == .production)
+            #expect(receipt.problems.map(\.artifact) == ["transactions[0]"])
+        }
+    }
 }

@@ -51,6 +51,23 @@ import Testing
         }
     }
 
+    @Test func `a request body of exactly the limit is accepted, whatever length is declared`() async throws {
+        try await withService({ $0.limits.bodySize = 1000 }) { client in
+            func problem(_ count: Int, declared: String? = nil) async throws -> Problem {
+                var headers: HTTPFields = [.contentType: "application/json"]
+                headers[.contentLength] = declared
+                let receipt = String(repeating: "A", count: count - 14)
+                return try client.problem(try await client.post(#"{"receipt":"\#(receipt)"}"#, headers: headers))
+            }
+            #expect(try await problem(1000).code == .nothingVerified)
+            #expect(try await problem(500, declared: "1000").code == .nothingVerified)
+            for refused in [try await problem(1001), try await problem(500, declared: "1001")] {
+                #expect(refused.code == .tooLarge)
+                #expect(refused.detail == "the body is too large; send at most 1000 bytes")
+            }
+        }
+    }
+
     @Test(arguments: [
         "text/plain", "application/jsonx", "application/json-patch+json", "application/json,text/plain", "json", "",
         nil,
@@ -92,6 +109,7 @@ import Testing
             let problem = try client.problem(response)
             #expect([.notFound, .malformedRequest].contains(problem.code))
             #expect(response.headers[try #require(HTTPField.Name("X-Request-Id"))] != nil)
+            #expect(response.headers[.cacheControl] == "no-store")
         }
     }
 
@@ -128,7 +146,10 @@ import Testing
                 let live = try await client.get("/health/live")
                 let ready = try await client.get("/health/ready")
                 #expect(live.status == .ok)
-                #expect(ready.status == .serviceUnavailable)
+                let problem = try client.problem(ready)
+                #expect(problem.code == .busy && problem.reason == "databaseFailed")
+                #expect(problem.detail == "the database failed; the reason is in the service's log")
+                #expect(ready.headers[.retryAfter] == "5")
             }
         }
     }

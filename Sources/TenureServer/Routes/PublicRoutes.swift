@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import HTTPTypes
 import Hummingbird
+import Logging
 import TenureAPI
 import TenureJSON
 import TenureStore
@@ -61,6 +62,7 @@ struct HealthRoutes: Sendable {
         guard let error = await store.writeFailure() else { return Self.alive }
         // `ProblemMiddleware` turns the error into a problem and logs the cause of the error.
         if Problem(error) != nil { throw error }
+        context.logger.error("the database failed", metadata: ["detail": "\(error)"])
         throw Self.failed
     }
 

@@ -73,6 +73,20 @@ import Testing
         }
     }
 
+    @Test func `a rejected transaction on a later page of an App Store history has its place in the whole history`()
+        async throws
+    {
+        let sound = try ServerSigned.transactions(21)
+        let all = Array(sound[..<20]) + [try ServerSigned.forged(), sound[20]]
+        try await withAppStore { asking in
+            await asking.appStore.put(.production) { $0.histories = [(["1001"], all)] }
+            let list = try await asking.connection.transactionHistory(of: id, in: .production)
+            #expect(list.transactions.count == 21)
+            #expect(list.rejected.map(\.path) == [.transaction(20)])
+            #expect(list.ending == .lastPage && !list.isComplete)
+        }
+    }
+
     @Test func `a response of the App Store with a list that is too long is unreadable`() async throws {
         func answer(_ count: Int) -> ImitatedAppStore.Scripted {
             let list = Array(repeating: #""x""#, count: count).joined(separator: ",")

@@ -245,13 +245,14 @@ import Testing
     @Test func `an ID with special characters can't change the path of an App Store request`() async throws {
         try await withAppStore { asking in
             let connection = try asking.connection
-            for id in ["1001/../../v1/notifications/test", "a b?c=d#e", "ü", "%2e"] {
+            let longest = String(repeating: "1", count: 256)
+            for id in ["1001/../../v1/notifications/test", "a b?c=d#e", "ü", "%2e", longest] {
                 await #expect(throws: AppStoreFailure.self) {
                     try await connection.transactionHistory(of: .transaction(id), in: .production)
                 }
             }
             let paths = await asking.appStore.asked.map(\.path)
-            #expect(paths.count == 4)
+            #expect(paths.count == 5)
             #expect(paths.allSatisfy { $0.hasPrefix("/inApps/v2/history/") && $0.split(separator: "/").count == 4 })
             #expect(await asking.appStore.asked.allSatisfy { $0.query == "sort=ASCENDING" })
             for id in ["", ".", "..", String(repeating: "1", count: 257)] {

@@ -177,6 +177,12 @@ import Testing
                     #expect(await jobs?.histories.performNextJob() == false)
                     let answer = try await client.sync(local.sync)
                     #expect(!answer.purchasesAreComplete && answer.purchases.isEmpty)
+                    #expect(await jobs?.histories.performNextJob() == false)
+                    // A new device is a reason to ask for what the database may lack.
+                    let device = try await client.sync(local.sync(from: UUID()))
+                    #expect(device.id == answer.id && !device.purchasesAreComplete)
+                    #expect(await jobs?.histories.performNextJob() == true)
+                    #expect(try await client.customer(try device.token).purchasesAreComplete)
                 }
             }
         }

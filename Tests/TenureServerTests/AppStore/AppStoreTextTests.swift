@@ -148,6 +148,7 @@ import Testing
             let asked = await asking.appStore.asked
             #expect(asked.map(\.path) == Array(repeating: "/inApps/v1/notifications/history", count: 2))
             #expect(asked.map(\.query) == [nil, "paginationToken=a%20b%26c"])
+            #expect(asked.map(\.contentType) == ["application/json", "application/json"])
             for request in asked {
                 #expect(request.body == #"{"startDate":1795175940000,"endDate":1795175999500}"#)
             }
@@ -259,5 +260,37 @@ import Testing
                 }
             }
         }
+    }
+
+    @Test func `a test notification without an attempt is asked for again, and an attempt may lack its result`()
+        async throws
+    {
+        let payload = try ServerSigned.notification("3a4b0d0e-0000-4000-8000-000000000001", signed: Calculator.now)
+        func answer(_ attempts: String) -> ImitatedAppStore.Scripted {
+            .init(status: 200, body: #"{"signedPayload":"\#(payload)","sendAttempts":[\#(attempts)]}"#)
+        }
+        let none = answer("")
+        let some = answer(#"{"attemptDate":1795176000000},{"sendAttemptResult":"TIMED_OUT"}"#)
+        try await withAppStore { asking in
+            await asking.appStore.answerFirst(
+                with: .init(status: 200, body: #"{"testNotificationToken":"test-1"}"#), none, some)
+            let attempts = try await NotificationTest(asking.connection).run(in: .production)
+            #expect(
+                attempts == [
+                    NotificationTest.Attempt(date: Calculator.now, result: "UNKNOWN"),
+                    NotificationTest.Attempt(date: nil, result: "TIMED_OUT"),
+                ])
+            #expect(asking.time.sleeps.filter { $0 == 2 }.count == 2)
+        }
+    }
+
+    @Test func `a test notification without a key for the App Store says which settings are missing`() throws {
+        let configuration = try Calculator.configuration("/tmp")
+        let missing = ServiceError.appStore(
+            """
+            the service has no key for the App Store Server API; set `appStore.issuerID`, `appStore.keyID` and \
+            `appStore.privateKeyFile`
+            """)
+        #expect(throws: missing) { try NotificationTest(configuration, logger: Calculator.logger) }
     }
 }

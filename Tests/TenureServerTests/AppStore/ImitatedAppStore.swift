@@ -50,6 +50,7 @@ actor ImitatedAppStore {
         let path: String
         let query: String?
         let token: String
+        let contentType: String?
         let body: String
     }
 
@@ -85,7 +86,9 @@ actor ImitatedAppStore {
         let body = String(buffer: try await request.collectBody(upTo: 1 << 20))
         let token = request.headers[.authorization]?.split(separator: " ").last.map(String.init) ?? ""
         asked.append(
-            Asked(environment: environment, path: path, query: request.uri.query, token: token, body: body))
+            Asked(
+                environment: environment, path: path, query: request.uri.query, token: token,
+                contentType: request.headers[.contentType], body: body))
         guard isAuthorized(token) else { return Response(status: .unauthorized) }
         if !script.isEmpty { return response(script.removeFirst()) }
         do {

@@ -33,6 +33,13 @@ import Testing
         #expect(try await limiter.takeToken(.requestTestNotification, in: .sandbox, before: .infinity) == 10)
     }
 
+    @Test func `a share of Apple's rates reduces the requests at once, and the rate after them`() async throws {
+        let limiter = RateLimiter(time: TestTime().time, share: 0.5)
+        let waits = try await waits(27, limiter, .production)
+        #expect(waits.prefix(25).allSatisfy { $0 == 0 })
+        #expect(zip(waits.suffix(2), [0.04, 0.08]).allSatisfy { abs($0 - $1) < 1e-9 })
+    }
+
     @Test func `App Store requests have a separate rate for each endpoint and environment`() async throws {
         let limiter = RateLimiter(time: TestTime().time)
         _ = try await waits(50, limiter, .production)

@@ -240,6 +240,37 @@ import Testing
         }
     }
 
+    @Test func `a rejected catalog of content is a failure with its counter, until a valid one replaces it`()
+        async throws
+    {
+        try await withFolder { folder in
+            let published = try PublishedContent(in: folder)
+            let watched = ContentFolder(path: published.folder, bundleID: "com.example.calculator", staleness: .zero)
+            try published.publishThree()
+            let known = try #require(watched.catalog).catalog
+            #expect(watched.failure == nil)
+            try published.replaceCatalog(known, counter: 999)
+            #expect(
+                watched.failure
+                    == .content(
+                        "the content catalog has the counter 999, which is lower than the known counter 1000; "
+                            + "publish again with a higher counter"))
+            let other = try ContentCatalog(
+                bundleID: "com.example.calculator", packs: [try #require(known["grand-piano"])])
+            try published.replaceCatalog(other, counter: 1000)
+            #expect(
+                watched.failure
+                    == .content(
+                        "another content catalog already has the counter 1000; publish again with a higher counter"))
+            // The same catalog may be signed again.
+            try published.replaceCatalog(known, counter: 1000)
+            #expect(watched.failure == nil)
+            try published.replaceCatalog(other, counter: 1001)
+            #expect(watched.failure == nil)
+            #expect(watched.catalog?.counter == 1001)
+        }
+    }
+
     @Test func `a missing catalog of content is logged once`() async throws {
         try await withFolder { folder in
             let published = try PublishedContent(in: folder)
@@ -251,6 +282,7 @@ import Testing
             try await Task.sleep(for: .seconds(2.5))
             #expect(lines.texts.count == 1, "\(lines.texts)")
             #expect(lines.texts.first?.contains("there is no `\(published.folder)/catalog.jws`") == true)
+            #expect(lines.texts.first?.contains("; nothing can be downloaded") == true)
             try published.publishThree()
             while lines.texts.count < 2 { try await Task.sleep(for: .milliseconds(50)) }
             #expect(lines.texts.last?.contains("\"counter\":\"\(PublishedContent.firstCounter)\"") == true)

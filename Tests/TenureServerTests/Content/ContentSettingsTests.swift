@@ -1,6 +1,8 @@
 import CommandRunner
 import Foundation
+import TenureAPI
 import TenureContent
+import TenureContentPublishing
 import Testing
 
 @testable import TenureServer
@@ -84,5 +86,24 @@ import Testing
         }
         #expect(values.mistakes.count == 5)
         #expect(try #require(ServeOptions(values)).content.linkLifetime == 5400)
+    }
+
+    @Test func `with a bucket, the links to content are presigned URLs of the manifest and the archive`() async throws {
+        let (settings, folder) = try Self.s3()
+        try await withContent(changing: {
+            $0.content?.s3 = settings
+            $0.content?.linkLifetime = 600
+        }) { testBed in
+            let everything = ContentCatalog.Unlock.entitlement("everything")
+            let version = try testBed.published.publish([testBed.published.pack("grand-piano", everything)])
+                .packs[0].version
+            let links = try await testBed.links("grand-piano", try await testBed.owner())
+            let bucket = "https://s3.eu-central-1.amazonaws.com/packs/"
+            for (link, digest) in [(links.manifest, version.manifest), (links.archive, version.archive)] {
+                #expect(link.hasPrefix("\(bucket)\(digest)?X-Amz-Algorithm=") && link.contains("&X-Amz-Expires=600&"))
+            }
+            #expect(links.expiresAt == Calculator.now.addingTimeInterval(600))
+        }
+        withExtendedLifetime(folder) {}
     }
 }

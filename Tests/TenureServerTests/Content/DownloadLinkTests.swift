@@ -178,6 +178,44 @@ import Testing
         }
     }
 
+    @Test func `a download link is invalid for another customer, environment or persona than the service knows`()
+        async throws
+    {
+        try await withFolder { folder in
+            let published = try PublishedContent(in: folder)
+            let everything = ContentCatalog.Unlock.entitlement("everything")
+            let digest = try published.publish([published.pack("grand-piano", everything)]).packs[0].version.archive
+            let policy = try PublishedContent.policy()
+            let owner = SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction), transactions: [])
+            let text = try await withService(in: folder, policy: policy) { try await $0.sync(owner).token }
+            let store = try Store(SQLiteDatabase(path: folder + "/tenure.sqlite"))
+            let databaseID = store.databaseID
+            try await store.close()
+            let accessKey = try AccessTokenKey(folder: folder, databaseID: databaseID)
+            let token = try #require(accessKey.token(in: text.utf8))
+            let linkKey = try ContentLinkKey(folder: folder, databaseID: databaseID)
+            func link(of customer: Int64, in realm: Realm, as persona: Int64? = nil) -> String {
+                let link = ContentLink(
+                    file: .archive, digest: digest, pack: "grand-piano", unlock: everything, customer: customer,
+                    realm: realm, persona: persona, expiresAt: Calculator.now.addingTimeInterval(60))
+                return "/v1/content/\(digest)?token=\(linkKey.token(of: link))"
+            }
+            let links = [
+                link(of: token.customer, in: token.realm), link(of: token.customer + 1, in: token.realm),
+                link(of: token.customer, in: Realm(.sandbox, isTest: true)),
+                link(of: token.customer, in: token.realm, as: 1),
+            ]
+            try await withService(in: folder, policy: policy) {
+                $0.content = ContentSettings(folder: published.folder)
+            } _: { (client: Client) async throws in
+                let testBed = ContentTestBed(client: client, published: published, clock: TestClock(), port: nil)
+                var codes: [String] = []
+                for link in links { codes.append(try await testBed.code(of: link)) }
+                #expect(codes == ["200", "invalidLink", "invalidLink", "invalidLink"])
+            }
+        }
+    }
+
     @Test func `a download link delivers regular files only`() async throws {
         try await withContent { testBed in
             try testBed.published.publishThree()

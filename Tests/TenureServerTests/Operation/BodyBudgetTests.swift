@@ -26,6 +26,21 @@ import Testing
         #expect(budget.droppedBodies == 0)
     }
 
+    @Test func `a request body isn't dropped in its first two seconds`() {
+        let budget = BodyBudget(bytes: 16 * Self.megabyte)
+        let (first, second) = (budget.open(for: nil, at: 0), budget.open(for: nil, at: Self.second))
+        #expect(budget.reserve(12 * Self.megabyte, for: first, at: 0))
+        #expect(!budget.reserve(5 * Self.megabyte, for: second, at: 2 * Self.second - 1))
+        #expect(budget.reserve(5 * Self.megabyte, for: second, at: 2 * Self.second))
+        #expect(budget.droppedBodies == 1)
+    }
+
+    @Test func `an app with small request bodies doesn't reduce the memory for the bodies of other apps`() {
+        let budget = BodyBudget(bytes: 16 * Self.megabyte)
+        budget.allow(bodiesOf: Self.megabyte)
+        #expect(budget.reserve(12 * Self.megabyte, for: budget.open(for: nil, at: 0), at: 0))
+    }
+
     @Test func `memory for request bodies is freed by dropping the slowest body`() async {
         await confirmation(expectedCount: 1) { confirmed in
             let budget = BodyBudget(bytes: 16 * Self.megabyte)
@@ -117,5 +132,16 @@ import Testing
         #expect(recent.rate(at: 7 + 2 * Self.second) == 500)
         recent.add(1, at: 0)
         #expect(recent.total(at: 0) == 1001, "a clock that goes backwards")
+    }
+
+    @Test func `the recent bytes of a request body cover the window that was set`() {
+        var recent = RecentBytes(window: 2, at: 0)
+        recent.add(1000, at: 0)
+        // The window is divided into tenths, and the current tenth is counted too.
+        #expect(recent.total(at: 2_199_999_999) == 1000)
+        #expect(recent.total(at: 2_200_000_000) == 0)
+        recent.add(300, at: 3 * Self.second)
+        // The rate is that of the two seconds since the start of the window.
+        #expect(recent.rate(at: 3 * Self.second) == 150)
     }
 }

@@ -1,4 +1,5 @@
 import Synchronization
+import TenureCore
 import Testing
 
 @testable import TenureServer
@@ -225,6 +226,31 @@ import Testing
         for address in ["127.0.0.1", "::1", "192.0.2.7"] {
             for _ in 0..<5 { server.open(address, from: address, at: 0) }
         }
+        #expect(server.closed.isEmpty)
+    }
+
+    @Test func `each connection that makes room is reported with its phase`() {
+        let phases = Locked<[ConnectionPhase]>([])
+        let connections = Connections(limit: 4, limitPerAddress: 1000) { phase in
+            phases.withLock { $0.append(phase) }
+        }
+        func open(at now: UInt64, in phase: ConnectionPhase) {
+            connections.enter(phase, connections.open(from: nil, at: now) {}, at: now)
+        }
+        for phase in [ConnectionPhase.request, .response, .working, .idle] { open(at: 0, in: phase) }
+        for _ in 0..<3 { open(at: 20 * Self.second, in: .working) }
+        #expect(phases.withLock { $0 } == [.idle, .request, .response])
+    }
+
+    @Test func `a connection that is closed twice frees one place`() {
+        let server = Server(limit: 2)
+        let first = server.open("first", at: 0, in: .working)
+        server.open("second", at: 0, in: .working)
+        for _ in 0..<2 { server.connections.close(first) }
+        server.open("third", at: 1, in: .working)
+        #expect(server.connections.isAcceptingNewConnections())
+        server.open("fourth", at: 1, in: .working)
+        #expect(!server.connections.isAcceptingNewConnections())
         #expect(server.closed.isEmpty)
     }
 }

@@ -79,6 +79,7 @@ import Testing
                 let requests = try lines.texts.map { try JSONValue(parsing: Array($0.utf8.dropLast())) }
                     .filter { $0["message"] == .string("request") && $0["level"] == .string("info") }
                 #expect(requests.map { $0["status"] } == ["200", "200", "404", "415"].map { .number($0) })
+                #expect(requests.map { $0["method"] } == ["POST", "GET", "GET", "POST"].map { .string($0) })
                 #expect(
                     requests.map { $0["route"] }
                         == ["/v1/sync", "/v1/customer", "none", "/v1/sync"].map { .string($0) })
@@ -124,6 +125,37 @@ import Testing
             #expect(try await id(client, sent: longest) == longest)
             for bad in ["", "a b", "a\"b", "a~b", String(repeating: "a", count: 65)] {
                 #expect(try await id(client, sent: bad) != bad)
+            }
+        }
+    }
+
+    @Test func `the log has the cause of a failed request and of a failed health check, and the responses don't`()
+        async throws
+    {
+        let lines = LogLines()
+        try await withFolder { folder in
+            let service = try await TenureService(try Calculator.configuration(folder))
+            let application = try service.application(logger: lines.logger(.info)) { _ in }
+            try await application.test(.router) { http in
+                try await service.store.close()
+                let client = Client(http: http)
+                let artifact = try Calculator.minter().text(.appTransaction)
+                let failed = try await client.refused(SyncRequest(appTransaction: artifact))
+                #expect(failed.code == .internalError)
+                #expect(
+                    failed.detail == "the service failed; search its log for the ID in the header `X-Request-Id`")
+                let refused = lines.texts.filter { $0.contains(#""message":"request refused""#) }
+                #expect(refused.count == 1, "\(lines.texts)")
+                for part in [
+                    #""level":"error""#, #""code":"internalError""#, #""status":"500""#, #""path":"/v1/sync""#,
+                    "the database is closed",
+                ] {
+                    #expect(refused.first?.contains(part) == true, "\(refused)")
+                }
+                let ready = try client.problem(try await client.get("/health/ready"))
+                #expect(ready.reason == "databaseFailed" && !ready.detail.contains("closed"))
+                let check = lines.texts.filter { $0.contains(#""message":"the database failed""#) }
+                #expect(check.count == 1 && check[0].contains("the database is closed"), "\(lines.texts)")
             }
         }
     }

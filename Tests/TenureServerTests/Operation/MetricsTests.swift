@@ -123,4 +123,20 @@ import Testing
             #expect(response.status == .notFound)
         }
     }
+
+    @Test func `metrics count the accepted artifacts of every kind, without the rejected ones`() async throws {
+        try await withService({ $0.metrics = .open }) { client in
+            let minter = Calculator.minter()
+            let answer = try await client.sync(
+                SyncRequest(
+                    appTransaction: try minter.text(.appTransaction),
+                    transactions: [try minter.text(.transaction), "x"],
+                    renewalInfos: [try minter.text(.renewalInfo)], receipt: "AAAA"))
+            #expect(answer.problems.map(\.code) == ["malformed", "malformed", "noTransaction"])
+            let reported = try await self.reported(client)
+            #expect(reported["tenure_sync_artifacts_counted_total"] == 2)
+            #expect(reported[#"tenure_sync_artifacts_rejected_total{code="malformed"}"#] == 2)
+            #expect(reported[#"tenure_sync_artifacts_rejected_total{code="noTransaction"}"#] == 1)
+        }
+    }
 }

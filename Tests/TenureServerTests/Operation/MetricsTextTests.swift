@@ -175,4 +175,16 @@ import X509
             #expect(throws: expired) { try files.contents(now: end.addingTimeInterval(1)) }
         }
     }
+
+    @Test func `the start of the process in the metrics is the earliest start of its apps`() async throws {
+        let first = ServiceMetrics()
+        var second = ServiceMetrics()
+        while second.startedAt <= first.startedAt { second = ServiceMetrics() }
+        let sources = [MetricsSource(app: "b", metrics: second), MetricsSource(app: "a", metrics: first)]
+        let line = await MetricsSource.text(of: sources).split(separator: "\n").first {
+            $0.hasPrefix("process_start_time_seconds ")
+        }
+        let start = try #require(line?.split(separator: " ").last.flatMap { Double($0) })
+        #expect(start == first.startedAt.timeIntervalSince1970)
+    }
 }

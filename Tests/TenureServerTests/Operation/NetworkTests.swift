@@ -33,6 +33,13 @@ import Testing
 
     @Test(arguments: ["10.0.0.1/8", "10.0.0.0/33", "::/129", "10.0.0.0/", "/8", "10.0.0.0/-1", "true", "10.0.0.0/8/8"])
     func `invalid IP networks are refused`(text: String) { #expect(AddressBlock(text) == nil) }
+
+    @Test(arguments: [
+        ("10.0.0.0/8", "10.0.0.0/8"), ("192.0.2.1", "192.0.2.1/32"), ("2001:DB8::", "2001:db8::/128"), ("::/0", "::/0"),
+    ])
+    func `an IP network is written with the length of its prefix`(network: String, description: String) throws {
+        #expect(try #require(AddressBlock(network)).description == description)
+    }
 }
 
 @Suite struct `the client's address` {
@@ -60,6 +67,10 @@ import Testing
         #expect(try peer("10.0.0.9", "198.51.100.7:4711").address == NetworkAddress("198.51.100.7"))
         #expect(try peer("10.0.0.9", "[2001:db8::7]:4711").address == NetworkAddress("2001:db8::7"))
         #expect(try peer("10.0.0.9", "2001:db8::7").address == NetworkAddress("2001:db8::7"))
+        #expect(try peer("10.0.0.9", "[2001:db8::7]").address == NetworkAddress("2001:db8::7"))
+        #expect(try peer("10.0.0.9", "6.6.6.6,\t198.51.100.7\t,10.1.1.1").address == NetworkAddress("198.51.100.7"))
+        let behind = try peer("2001:db8:aaaa::1", "127.0.0.1")
+        #expect(behind.isBehindProxy && !behind.isLocal)
     }
 
     @Test

@@ -22,6 +22,11 @@ import Testing
         #expect(buckets.take(1, at: 100 * Self.second) != nil)
     }
 
+    @Test func `a rate of zero is no limit`() {
+        #expect(TokenBuckets(.unlimited) == nil)
+        #expect(TokenBuckets(.init(perSecond: 0, burst: 5)) == nil)
+    }
+
     @Test func `a rate without a burst lets single requests through`() throws {
         let buckets = try #require(TokenBuckets(.init(perSecond: 1, burst: 0)))
         #expect(buckets.take(1, at: 0) == nil)

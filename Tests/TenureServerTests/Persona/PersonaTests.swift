@@ -240,4 +240,30 @@ import Testing
             try await body(AdminClient(client: client, key: AdminClient.adminKey))
         }
     }
+
+    @Test func `an access token with a persona gives no access to a customer of production`() async throws {
+        try await withFolder { folder in
+            let texts = try await withService(in: folder, { $0.adminKey = AdminClient.adminKey }) { client in
+                let admin = AdminClient(client: client, key: AdminClient.adminKey)
+                let tester = try await admin.sandboxed(as: try await admin.persona())
+                return [try tester.token, try await admin.owner().token]
+            }
+            let store = try Store(SQLiteDatabase(path: folder + "/tenure.sqlite"))
+            let key = try AccessTokenKey(folder: folder, databaseID: store.databaseID)
+            try await store.close()
+            let tokens = texts.compactMap { key.token(in: $0.utf8) }
+            #expect(tokens.map { $0.persona != nil } == [true, false])
+            let persona = try #require(tokens.first?.persona)
+            try await withService(in: folder, { $0.adminKey = AdminClient.adminKey }) { client in
+                for token in tokens {
+                    let text = key.text(
+                        of: AccessToken(
+                            customer: token.customer, realm: token.realm, expiresAt: token.expiresAt, persona: persona))
+                    let isProduction = token.realm.environment == .production
+                    let status = try await client.get("/v1/customer", token: text).status
+                    #expect(status == (isProduction ? .unauthorized : .ok))
+                }
+            }
+        }
+    }
 }

@@ -193,6 +193,12 @@ import Testing
         #expect(schedule.retry(after: 9, queuedAt: Calculator.now, retryAfter: nil, at: late) == nil)
         #expect(RetrySchedule.retryAfter("120", at: Calculator.now) == 120)
         #expect(RetrySchedule.retryAfter("Fri, 20 Nov 2026 12:01:00 GMT", at: Calculator.now) == 60)
+        #expect(RetrySchedule.retryAfter(" 120 ", at: Calculator.now) == 120)
+        #expect(RetrySchedule.retryAfter("0", at: Calculator.now) == 0)
+        #expect(RetrySchedule.retryAfter("Thu, 19 Nov 2026 12:00:00 GMT", at: Calculator.now) == 0)
+        for ignored in [nil, "", "1e3", "1.5", String(repeating: "1", count: 64)] {
+            #expect(RetrySchedule.retryAfter(ignored, at: Calculator.now) == nil)
+        }
         #expect(RetrySchedule.retryAfter("soon", at: Calculator.now) == nil)
         #expect(RetrySchedule.retryAfter("-1", at: Calculator.now) == nil)
     }

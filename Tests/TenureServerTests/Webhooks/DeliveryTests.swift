@@ -176,6 +176,32 @@ import Testing
         try await receiver.close()
     }
 
+    @Test func `metrics report the waiting messages of each webhook endpoint, and when the oldest was queued`()
+        async throws
+    {
+        let webhooks = [
+            Webhook.local(9, name: "all"), Webhook.local(9, name: "merges", events: ["customer.merged"]),
+            Webhook.local(9, name: "policies", events: ["policy.published"]),
+        ]
+        try await withWebhooks(webhooks, { $0.metrics = .open }) { client, hooks in
+            hooks.clock.advance(by: 60)
+            _ = try await client.sync(try Calculator.owner("1"))
+            let lines = String(buffer: try await client.get("/metrics").body).split(separator: "\n").map(String.init)
+            let start = Int(Calculator.now.timeIntervalSince1970)
+            #expect(
+                lines.filter { $0.hasPrefix("tenure_webhook_deliveries_waiting{") } == [
+                    #"tenure_webhook_deliveries_waiting{endpoint="all"} 2"#,
+                    #"tenure_webhook_deliveries_waiting{endpoint="merges"} 0"#,
+                    #"tenure_webhook_deliveries_waiting{endpoint="policies"} 1"#,
+                ])
+            #expect(
+                lines.filter { $0.hasPrefix("tenure_webhook_oldest_delivery_seconds{") } == [
+                    #"tenure_webhook_oldest_delivery_seconds{endpoint="all"} \#(start)"#,
+                    #"tenure_webhook_oldest_delivery_seconds{endpoint="policies"} \#(start)"#,
+                ])
+        }
+    }
+
     @Test func `at its start, a service sends waiting messages, and a slow endpoint delays no other endpoint`()
         async throws
     {

@@ -29,6 +29,7 @@ import Testing
         #expect(request.line == "POST /a/b?c=d HTTP/1.1")
         #expect(request.headers["host"] == "127.0.0.1:\(receiver.port)")
         #expect(request.headers["content-type"] == "application/json")
+        #expect(request.headers["user-agent"] == "Tenure")
         #expect(request.headers["tenure-event-id"] == "evt_1")
         #expect(request.body == Array(#"{"id":"ü"}"#.utf8))
         try await receiver.close()
@@ -137,6 +138,19 @@ import Testing
                 ))
         #expect(receiver.received.isEmpty)
         try await receiver.close()
+    }
+
+    @Test(arguments: [[], ["not an address"]])
+    func `a webhook to a host without an address isn't sent`(addresses: [String]) async throws {
+        let answer = try await send(to: "https://hooks.example.com/", addresses: addresses)
+        #expect(answer == .noResponse("the host `hooks.example.com` has no address"))
+    }
+
+    @Test(arguments: ["127.0.0.1", "::1"])
+    func `the host of a webhook is resolved to its addresses, with the port of the URL`(host: String) async throws {
+        let addresses = try await HostResolver.system.addresses(host, 8443)
+        #expect(addresses.map(\.ipAddress) == [host])
+        #expect(addresses.map(\.port) == [8443])
     }
 
     @Test func `webhooks without TLS connect only to loopback`() async throws {

@@ -19,6 +19,7 @@ import Testing
         #expect(try mistake { _ in } == nil)
         #expect(try mistake { $0.secrets.append("another secret of ours") } == nil)
         #expect(try mistake { $0.events = ["customer.merged", "entitlement.expiring"] } == nil)
+        #expect(try mistake { $0.secrets = [String(repeating: "s", count: 16)] } == nil)
         #expect(try mistake { $0.eachCustomer = false } == nil)
         let policies = try mistake {
             $0.eachCustomer = false
@@ -46,7 +47,8 @@ import Testing
                     $0.events = ["entitlement.granted"]
                 }
             ),
-            ("too short", { $0.secrets = ["short"] }),
+            ("too short; use at least 16", { $0.secrets = [String(repeating: "s", count: 15)] }),
+            ("too short", { $0.secrets.append("short") }),
             ("0 secrets", { $0.secrets = [] }),
             ("3 secrets", { $0.secrets += [WebhookTestBed.secret, WebhookTestBed.secret] }),
         ]
@@ -126,5 +128,15 @@ import Testing
 
     private func literal(_ text: String) -> String {
         "'" + text.replacingOccurrences(of: "\\", with: "\\\\").replacingOccurrences(of: "'", with: "\\'") + "'"
+    }
+
+    @Test func `each line of the secret file of a webhook is a secret, without blanks and blank lines`() throws {
+        let folder = try Folder()
+        let path = try folder.writeSecret(" new secret of ours \n\n\told secret of ours\r\n", to: "secrets")
+        #expect(try Webhook.secrets(in: path) == ["new secret of ours", "old secret of ours"])
+        let missing = folder.url("none").path
+        #expect(throws: ServiceError.keyFile(path: missing, detail: "there is no such file; check the path")) {
+            try Webhook.secrets(in: missing)
+        }
     }
 }
