@@ -57,6 +57,30 @@ extension StoreClause {
             try expect(
                 again.facts.promises.isEmpty && again.facts.support.isEmpty, "without the earlier promises and grants")
         },
+        StoreClause("an erasure removes only the erased customer's examples from the reports of rehearsals") { store in
+            let start = try await store.startFirstPolicy()
+            let (one, two) = (try await store.bring("1"), try await store.bring("2"))
+            let (erased, kept) = (#""\#(one.publicID)""#, #""\#(two.publicID)""#)
+            let reports = [
+                (
+                    "a", #"{"examples":[{"customer":\#(erased),"gains":["x"]},{"customer":\#(kept)}],"gaining":2}"#,
+                    #"{"examples":[{"customer":\#(kept)}],"gaining":2}"#
+                ),
+                ("b", #"{"examples":[\#(kept)], "losing": 1}"#, #"{"examples":[\#(kept)], "losing": 1}"#),
+                ("c", #"{"losing":[[\#(erased)],[\#(kept)]]}"#, #"{"losing":[[],[\#(kept)]]}"#),
+            ]
+            for (id, report, _) in reports {
+                let rehearsal = StoredRehearsal(
+                    id: id, base: start.id, sha256: [2], at: Sample.now, actor: "ada", gaining: 2, losing: 0,
+                    losingWithPromises: 0, report: Array(report.utf8))
+                try await store.write { try $0.record(rehearsal) }
+            }
+            _ = try await store.change(.erase, on: one)
+            for (id, _, expected) in reports {
+                let report = try await store.read { try $0.rehearsal(id) }?.report ?? []
+                try expect(String(decoding: report, as: UTF8.self) == expected, "\(id): \(report)")
+            }
+        },
         StoreClause("the number of an erased customer is never assigned again") { store in
             let last = try await store.bring("1")
             _ = try await store.change(.erase, on: last)

@@ -129,6 +129,20 @@ import Testing
         #expect(Endpoint(name: "a", kinds: kinds).types == "customer.erased policy.published")
     }
 
+    @Test func `a publication that isn't finished is stored as three numbers, and other texts are damage`() throws {
+        let whole = try UnfinishedPublication("7 5 9")
+        #expect(whole.publication == 7 && whole.restoringAfter == 5 && whole.mark == 9)
+        #expect(whole == UnfinishedPublication(publication: 7, restoringAfter: 5, mark: 9))
+        // A publication that restores nothing has its own ID, and one that ends nothing has no mark.
+        let other = UnfinishedPublication(publication: 7, restoringAfter: nil, mark: nil)
+        #expect(other.restoringAfter == 7 && other.mark == 0)
+        for text in ["", "7 5", "7 5 9 1", "7 x 9"] {
+            #expect(throws: StoreError.damaged("the row `publication` of `progress` isn't three numbers"), "\(text)") {
+                try UnfinishedPublication(text)
+            }
+        }
+    }
+
     @Test func `an unbound customer's identity names its leading artifact, and then all artifacts`() {
         let named = Identity(unboundLedBy: .receipt, naming: Identity(.downloadID, "9"), digest: "abc")
         #expect(named == Identity(.unbound, "receipt 2 9 abc"))
