@@ -163,7 +163,8 @@ extension StoreClause {
             store in
             try await store.listen(Endpoint(name: "a"))
             let (former, next) = (SentEntitlements(), SentEntitlements(rights: ["everything": .init(until: nil)]))
-            let customer = try await store.update {
+            let realm = Realm(.sandbox, isTest: true)
+            let customer = try await store.update(in: realm) {
                 $0.entitlementChange = .reported([], former, nextComparison: Sample.after(10))
             }
             let message = Message(.entitlementGranted, ["entitlement": "everything"])
@@ -184,6 +185,8 @@ extension StoreClause {
             }
             let due = try await store.compareDueCustomers(at: .distantFuture, limit: 9) { _ in nil }
             try expect(due == 0, "never again without a date")
+            let sent = try unwrap(try await store.outbox().first?.message, "the message")
+            try expect(sent.realm == realm && sent.publicID == customer.publicID, "\(sent)")
         },
     ]
 }

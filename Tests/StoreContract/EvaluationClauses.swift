@@ -92,6 +92,8 @@ extension StoreClause {
             let message = try unwrap(try await store.outbox().first?.message, "the message")
             let data = #"{"action":"publish","former":"1","sha256":"02","version":"2"}"#
             try expect(message.type == "policy.published" && message.data == Array(data.utf8), "\(message)")
+            try expect(
+                message.publicID == nil && message.realm == nil && message.userIDs.isEmpty, "about no customer")
         },
         StoreClause("a publication that ended promises, and a rollback, are listed with these counts") { store in
             let start = try await store.startFirstPolicy()

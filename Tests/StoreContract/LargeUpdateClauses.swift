@@ -176,14 +176,17 @@ extension StoreClause {
             store in
             var owners: [Int64] = []
             for id in 0..<150 { owners.append(try await store.bring("\(id)").id) }
+            try await store.listen(Endpoint(name: "all"))
             let unbound = Identity(unboundLedBy: .transactions, naming: Identity(.appTransactionID, "0"), digest: "x")
-            for range in [0..<150, 10..<80, 5..<150] {
+            for range in [0..<150, 10..<80, 5..<150, 10..<30, 20..<40] {
                 let shown = try await store.recordUnbound(
                     unbound, naming: range.map { Identity(.appTransactionID, "\($0)") }, in: Sample.production,
                     at: Sample.now, Sample.shown("c"))
                 let named = try unwrap(shown, "an unbound customer").customers.map(\.id)
                 try expect(named == Array(owners[range]), "\(range): \(named.count) customers")
             }
+            let due = try await store.compareDueCustomers(at: .distantFuture, limit: 9) { _ in nil }
+            try expect(due == 0, "webhooks never report anything about it")
         },
         StoreClause("an unbound customer can't be merged with another customer") { store in
             let (owner, stranger) = (try await store.bring("1"), try await store.bring("2"))

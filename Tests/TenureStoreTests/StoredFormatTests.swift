@@ -102,6 +102,28 @@ import Testing
         for code: UInt8 in [3, 15, 19, 32, 255] { #expect(Realm(code: code) == nil, "\(code)") }
     }
 
+    @Test func `kinds of messages, events and changes keep their names`() {
+        #expect(
+            Message.Kind.allCases.map(\.rawValue) == [
+                "entitlement.granted", "entitlement.revoked", "entitlement.expiring", "customer.merged",
+                "customer.erased", "customer.consentRescinded", "policy.published",
+            ])
+        #expect(
+            StoredEvent.Kind.allCases.map(\.rawValue) == [
+                "purchasesComplete", "merged", "unmerged", "linked", "unlinked", "transferred", "manyDevices",
+                "promisesEnded", "promisesRestored",
+            ])
+        #expect(
+            ChangeOutcome.Refusal.allCases.map(\.rawValue) == [
+                "noSuchCustomer", "noSuchOther", "otherEnvironment", "unboundProof", "linkedToAnotherUser",
+                "separated", "notLinked", "notMerged", "alreadyMerged", "tooManyMerged", "requestReused",
+            ])
+        #expect(StoredAdminKey.Scope.allCases.map(\.rawValue) == ["admin", "support", "link", "read", "policy"])
+        #expect(StoredPublication.Action.allCases.map(\.rawValue) == ["start", "publish", "rollback"])
+        #expect(Transfer.allCases.map(\.rawValue) == ["never", "newest", "share"])
+        #expect(Identity.Lead.allCases.map(\.rawValue) == ["app", "receipt", "transactions"])
+    }
+
     @Test func `a lock key has the same text in every process`() {
         let identity = Identity(.originalTransactionID, "9")
         let keys: [LockKey] = [
@@ -150,6 +172,7 @@ import Testing
         #expect(Identity(unboundLedBy: .transactions, naming: nil, digest: "abc").value == "transactions 0  abc")
         #expect(Identity(sharedPurchase: "9", of: 12) == Identity(.sharedPurchase, "9 12"))
         let token = Identity(appAccountToken: "9B2F0E52-6C0C-4A53-9A0F-5D1F4A0F7B11", of: "9")
+        #expect(Identity(appAccountToken: nil, of: "9") == nil)
         #expect(token == Identity(.appAccountToken, "9b2f0e52-6c0c-4a53-9a0f-5d1f4a0f7b11 9"))
     }
 
