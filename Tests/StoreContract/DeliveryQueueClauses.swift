@@ -145,7 +145,7 @@ extension StoreClause {
         },
         StoreClause("a new message about a customer takes along the customer's messages of a publication") { store in
             let (one, two) = (try await store.bring("1"), try await store.bring("2"))
-            try await store.listen(Endpoint(name: "a"))
+            try await store.listen(Endpoint(name: "a"), Endpoint(name: "b", eachCustomer: false))
             while try await store.compareAllCustomers(at: Sample.now, limit: 9, { _ in Sample.gained("bulk") }) {}
             _ = try await store.update("2") { $0.entitlementChange = Sample.gained("later") }
             for (customer, entitlement) in [(two, "bulk"), (two, "later"), (one, "bulk")] {
@@ -158,6 +158,12 @@ extension StoreClause {
                 }
             }
             try expect(try await store.claim("a", at: 1e6).isEmpty, "no other message waits")
+            _ = try await store.record(SupportGrant(.grant, of: "x", date: Sample.now), for: one.id)
+            let due = try await store.compareDueCustomers(at: Sample.now, limit: 9) { _ in Sample.gained("due") }
+            try expect(due == 1, "the customer with the grant is compared")
+            // The second endpoint gets only messages about single customers.
+            let endpoints = try await store.outbox().map { $0.deliveries.map(\.endpoint) }
+            try expect(endpoints == [["a", "b"], ["a", "b"], ["a"], ["a"]], "\(endpoints)")
         },
         StoreClause("a comparison stores when to compare again, and sends a message only if the report changes") {
             store in

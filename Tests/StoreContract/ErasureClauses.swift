@@ -7,6 +7,7 @@ extension StoreClause {
         StoreClause("an erasure leaves only counts and audit lines, and the person returns as a new customer") {
             store in
             let policy = try await store.record(policy: [1], sha256: [1])
+            try await store.listen(Endpoint(name: "all"))
             let one = try await store.bring("1", purchases: ["a", "b"], promisedUnder: policy)
             let two = try await store.bring("2")
             let stays = try await store.bring("3")
@@ -33,6 +34,10 @@ extension StoreClause {
             try expect(counts["customers"] == 3, "both customers and the unbound one: \(counts)")
             try expect(counts["artifacts"] == 5 && counts["promises"] == 1 && counts["support"] == 1, "\(counts)")
             try expect(counts["trialSessions"] == 1, "\(counts)")
+            let messages = try await store.outbox().map(\.message)
+            try expect(messages.map(\.type) == ["customer.erased"], "\(messages)")
+            try expect(messages.first?.publicID == one.publicID, "about the customer with both accounts: \(messages)")
+            try expect(messages.first?.userIDs == [] && messages.first?.data == Array("{}".utf8), "\(messages)")
             try expect(
                 try await store.read { try $0.session.row("SELECT 1 FROM trial_sessions") == nil },
                 "no trial session is left")

@@ -195,6 +195,39 @@ import Testing
         #expect(Date(timeIntervalSince1970: seconds).millisecondsSince1970 == expected)
     }
 
+    // Otherwise, a value differs from the same value that is read from the database.
+    @Test func `values have their dates as the database stores them, in whole milliseconds`() {
+        let (date, stored) = (
+            Date(timeIntervalSince1970: 1_700_000_000.0006), Date(timeIntervalSince1970: 1_700_000_000.001)
+        )
+        let promise = StoredPromise(
+            entitlement: "e",
+            acquisition: AcquisitionKey(appTransactionID: "1", downloadID: nil, originalPurchaseDate: nil),
+            policyVersion: 1, until: date, recordedAt: date)
+        #expect(promise.until == stored && promise.recordedAt == stored)
+        let persona = StoredPersona(
+            persona: Persona(name: "early", proof: AppProof(kind: .appTransaction, signedDate: date)), createdAt: date,
+            expiresAt: date, revokedAt: date)
+        #expect([persona.createdAt, persona.expiresAt, persona.revokedAt] == [stored, stored, stored])
+        let key = StoredAdminKey(name: "a", scope: .read, createdAt: date, revokedAt: date)
+        #expect(key.createdAt == stored && key.revokedAt == stored)
+        let notification = StoredNotification(
+            realm: Realm(.production), uuid: "n", type: "REFUND", subtype: nil, signedDate: date, bytes: [])
+        #expect(notification.signedDate == stored)
+        #expect(AuditEntry(at: date, actor: "a", action: "look").at == stored)
+        #expect(StoredEvent(.linked, at: date).at == stored)
+        #expect(RequestedChange(.erase, actor: "a", at: date).at == stored)
+        let publication = RequestedPublication(
+            compiled: [], sha256: [], action: .publish, at: date, actor: "a", reason: nil, base: 0)
+        #expect(publication.at == stored)
+        let rehearsal = StoredRehearsal(
+            base: 0, sha256: [], at: date, actor: "a", gaining: 0, losing: 0, losingWithPromises: 0, report: [])
+        #expect(rehearsal.at == stored)
+        let added = CustomerFacts().adding(SupportGrant(.grant, of: "e", date: date, until: date))
+        let grant = SupportGrant(.grant, of: "e", date: stored, until: stored)
+        #expect(added?.grant == grant && added?.facts.support == [grant])
+    }
+
     @Test func `a persona is valid until the instant at which it expires, and never after it was revoked`() {
         let start = Date(timeIntervalSince1970: 1_700_000_000)
         func isValid(after seconds: Double, revokedAt: Date? = nil) -> Bool {
