@@ -161,9 +161,13 @@ extension StoreClause {
             let rows = try unwrap(try await store.read { try $0.rows(of: shown.unbound.id) }, "the rows")
             try expect(rows.isUnbound && rows.artifacts.count == 1, "unbound, with the artifact")
             let details = try unwrap(
-                try await store.read { try $0.details(of: .rowID(other.id), with: .unbound) },
+                try await store.read { try $0.details(of: .rowID(other.id), with: [.unbound, .bytes]) },
                 "the details of the other customer")
             try expect(details.unbound.map(\.customer.id) == [shown.unbound.id], "the details of each name it")
+            try expect(
+                details.unbound.flatMap(\.artifacts).map(\.bytes) == [
+                    Sample.artifact("purchase-c", .transaction).bytes
+                ], "with its artifacts")
             _ = try await store.change(.erase, on: other)
             try expect(
                 try await store.lookUp(shown.unbound.id) == nil,
