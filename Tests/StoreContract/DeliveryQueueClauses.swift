@@ -27,6 +27,12 @@ extension StoreClause {
                 "the one that is due just now, and no later one")
             let order = compared.withLock { $0 }
             try expect(order == [ids[1], ids[2], ids[0]], "in the order in which they became due: \(order)")
+            let one = try unwrap(try await store.lookUp(ids[0]), "the first customer")
+            let four = try unwrap(try await store.lookUp(ids[3]), "the last customer")
+            _ = try await store.change(.merge(other: four.publicID), on: one)
+            try expect(
+                try await store.compareDueCustomers(at: Sample.after(100), limit: 9, compare) == 3,
+                "a merged customer isn't due")
         },
         StoreClause("a replayed message waits again, also for an endpoint that names its type") { store in
             try await store.listen(Endpoint(name: "a"), Endpoint(name: "gone"))
