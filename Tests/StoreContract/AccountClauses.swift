@@ -268,6 +268,8 @@ extension StoreClause {
                 next = page.nextUnbound
             }
             try expect(seen == 20, "all in pages: \(seen)")
+            let only = try await store.read { try $0.details(of: .rowID(owner.id), with: .unbound) }
+            try expect(only?.unbound.count == 20 && only?.nextUnbound == nil, "a full page may be the last one")
         },
     ]
 }

@@ -56,6 +56,12 @@ extension StoreClause {
             try expect(outcome == .refused(.noSuchCustomer), "no such customer")
             let lines = try await store.read { try $0.audit(before: nil, of: nil, limit: 10) }
             try expect(lines.map(\.action) == ["erase"] && lines.first?.customer == nil, "\(lines)")
+            let unknown = "cus_" + String(repeating: "2", count: 24)
+            _ = try await store.perform(
+                RequestedChange(.erase, actor: "ada", at: Sample.now), on: .publicID(unknown),
+                using: Sample.rederivation)
+            let line = try await store.read { try $0.audit(before: nil, of: unknown, limit: 9) }.first
+            try expect(line?.detail == ["refused": "noSuchCustomer"], "a valid ID is kept: \(String(describing: line))")
             let customer = try await store.bring("1")
             _ = try await store.change(.merge(other: "ada@example.com"), on: customer)
             let merge = try unwrap(

@@ -48,6 +48,11 @@ extension StoreClause {
                 found.append("\(realm) \(String(decoding: publicID, as: UTF8.self))")
             }
             try expect(found == ["1 \(sandbox.publicID)", "0 \(one.publicID)"], "\(found)")
+            try expect(try await store.read { try $0.customerCount() } == 4, "a count has all of them")
+            let page = try await store.read { try $0.allCustomers(after: sandbox.id, limit: 2) }
+            try expect(page.map(\.number) == [one.id, two.id], "\(page)")
+            try expect(page.map(\.publicID) == [one.publicID, two.publicID], "\(page)")
+            try expect(page.map(\.isLiving) == [true, false], "\(page)")
         },
         StoreClause("no customer has a number that was never assigned") { store in
             try expect(try await store.lookUp(4711) == nil, "an unassigned number finds no customer")

@@ -7,6 +7,7 @@ extension StoreClause {
         StoreClause("an erasure leaves only counts and audit lines, and the person returns as a new customer") {
             store in
             let policy = try await store.record(policy: [1], sha256: [1])
+            try await store.listen(Endpoint(name: "all"))
             let one = try await store.bring("1", purchases: ["a", "b"], promisedUnder: policy)
             let two = try await store.bring("2")
             let stays = try await store.bring("3")
@@ -33,6 +34,10 @@ extension StoreClause {
             try expect(counts["customers"] == 3, "both customers and the unbound one: \(counts)")
             try expect(counts["artifacts"] == 5 && counts["promises"] == 1 && counts["support"] == 1, "\(counts)")
             try expect(counts["trialSessions"] == 1, "\(counts)")
+            let messages = try await store.outbox().map(\.message)
+            try expect(messages.map(\.type) == ["customer.erased"], "\(messages)")
+            try expect(messages.first?.publicID == one.publicID, "about the customer with both accounts: \(messages)")
+            try expect(messages.first?.userIDs == [] && messages.first?.data == Array("{}".utf8), "\(messages)")
             try expect(
                 try await store.read { try $0.session.row("SELECT 1 FROM trial_sessions") == nil },
                 "no trial session is left")
@@ -56,6 +61,30 @@ extension StoreClause {
             try expect(![one.id, two.id, unbound.id].contains(again.id), "with a number that no customer had")
             try expect(
                 again.facts.promises.isEmpty && again.facts.support.isEmpty, "without the earlier promises and grants")
+        },
+        StoreClause("an erasure removes only the erased customer's examples from the reports of rehearsals") { store in
+            let start = try await store.startFirstPolicy()
+            let (one, two) = (try await store.bring("1"), try await store.bring("2"))
+            let (erased, kept) = (#""\#(one.publicID)""#, #""\#(two.publicID)""#)
+            let reports = [
+                (
+                    "a", #"{"examples":[{"customer":\#(erased),"gains":["x"]},{"customer":\#(kept)}],"gaining":2}"#,
+                    #"{"examples":[{"customer":\#(kept)}],"gaining":2}"#
+                ),
+                ("b", #"{"examples":[\#(kept)], "losing": 1}"#, #"{"examples":[\#(kept)], "losing": 1}"#),
+                ("c", #"{"losing":[[\#(erased)],[\#(kept)]]}"#, #"{"losing":[[],[\#(kept)]]}"#),
+            ]
+            for (id, report, _) in reports {
+                let rehearsal = StoredRehearsal(
+                    id: id, base: start.id, sha256: [2], at: Sample.now, actor: "ada", gaining: 2, losing: 0,
+                    losingWithPromises: 0, report: Array(report.utf8))
+                try await store.write { try $0.record(rehearsal) }
+            }
+            _ = try await store.change(.erase, on: one)
+            for (id, _, expected) in reports {
+                let report = try await store.read { try $0.rehearsal(id) }?.report ?? []
+                try expect(String(decoding: report, as: UTF8.self) == expected, "\(id): \(report)")
+            }
         },
         StoreClause("the number of an erased customer is never assigned again") { store in
             let last = try await store.bring("1")

@@ -92,6 +92,8 @@ extension StoreClause {
             let message = try unwrap(try await store.outbox().first?.message, "the message")
             let data = #"{"action":"publish","former":"1","sha256":"02","version":"2"}"#
             try expect(message.type == "policy.published" && message.data == Array(data.utf8), "\(message)")
+            try expect(
+                message.publicID == nil && message.realm == nil && message.userIDs.isEmpty, "about no customer")
         },
         StoreClause("a publication that ended promises, and a rollback, are listed with these counts") { store in
             let start = try await store.startFirstPolicy()
@@ -105,6 +107,34 @@ extension StoreClause {
             try expect(back.counts.ended == 0 && back.counts.restored == 1, "\(back.counts)")
             let stored = try await store.read { try $0.publications() }
             try expect(stored == [start, taken, back], "\(stored)")
+        },
+        StoreClause("a publication has the author, the reason and the rehearsal of its request, or none of them") {
+            store in
+            let start = try await store.startFirstPolicy()
+            var former = start
+            for (policy, author, reason, rehearsal) in [(2, "ada", nil, "reh_x"), (3, nil, "because", nil)]
+                as [(UInt8, String?, String?, String?)]
+            {
+                let date = Sample.after(Double(policy))
+                let request = RequestedPublication(
+                    compiled: [policy], sha256: [policy], action: .publish, at: date, actor: "key", author: author,
+                    reason: reason, rehearsal: rehearsal, base: former.id)
+                let evaluation = PublicationEvaluation(at: try await store.write { try $0.position() })
+                let outcome = try await store.publish(request, after: evaluation) { _ in PublicationImpact() }
+                guard case .published(let publication) = outcome else { throw BrokenClause(description: "\(outcome)") }
+                let line = try unwrap(
+                    try await store.read { try $0.audit(before: nil, of: nil, limit: 1) }.first, "the audit line")
+                let fields = ["author", "reason", "rehearsal"].map { line.detail[$0] }
+                try expect(fields == [author, reason, rehearsal], "\(line)")
+                try expect(line.at == date && line.actor == "key", "\(line)")
+                former = publication
+            }
+            let stored = try await store.read { try $0.publications() }
+            try expect(stored.map(\.author) == [nil, "ada", nil], "\(stored)")
+            try expect(stored.map(\.reason) == [nil, nil, "because"], "\(stored)")
+            try expect(stored.map(\.rehearsal) == [nil, "reh_x", nil], "\(stored)")
+            try expect(stored.map(\.at) == [Sample.now, Sample.after(2), Sample.after(3)], "\(stored)")
+            try expect(stored.map(\.actor) == ["service", "key", "key"], "\(stored)")
         },
         StoreClause("an update under a former policy is rejected only if it changes what webhooks report") { store in
             try await store.listen(Endpoint(name: "all"))

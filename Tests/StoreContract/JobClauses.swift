@@ -141,6 +141,15 @@ extension StoreClause {
                 if let job { try await store.write { try $0.finish(job) } }
                 try expect((job != nil) == isNew, "`\(device)`: \(isNew ? "new" : "known")")
             }
+            _ = try await store.update("1") {
+                $0.addUse(of: DeviceUse(device: "c", getsEntitlementToken: true, limit: 9))
+            }
+            try expect(try await store.claim() == nil, "not without being asked for")
+            let new = try await store.update("2") {
+                $0.addUse(of: DeviceUse(device: "a", getsEntitlementToken: true, limit: 9))
+                $0.fetchesHistoryForNewDevice = true
+            }
+            try expect(try await store.claim()?.customer.id == new.id, "the first device of a new customer is new")
         },
         StoreClause("progress is stored by name and has its last value") { store in
             try expect(try await store.read { try $0.storedValue(named: "one") } == nil, "none at first")

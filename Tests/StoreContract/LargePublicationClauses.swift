@@ -89,6 +89,8 @@ extension StoreClause {
         StoreClause("an unfinished publication has its full effect for each reader and each change") { store in
             let (start, taken, customers) = try await store.takePromises(of: 3, isFinished: false)
             try expect(taken.counts.ended == 3, "\(taken.counts)")
+            try await store.removeOldMarks(at: Sample.now)
+            try expect(try await store.markedPromises() == 3, "its marks aren't old")
             func kinds(of customer: Customer) async throws -> [StoredEvent.Kind] {
                 try unwrap(try await store.read { try $0.rows(of: customer.id) }, "the rows").events.map(\.kind)
             }

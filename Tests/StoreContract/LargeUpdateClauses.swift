@@ -161,9 +161,13 @@ extension StoreClause {
             let rows = try unwrap(try await store.read { try $0.rows(of: shown.unbound.id) }, "the rows")
             try expect(rows.isUnbound && rows.artifacts.count == 1, "unbound, with the artifact")
             let details = try unwrap(
-                try await store.read { try $0.details(of: .rowID(other.id), with: .unbound) },
+                try await store.read { try $0.details(of: .rowID(other.id), with: [.unbound, .bytes]) },
                 "the details of the other customer")
             try expect(details.unbound.map(\.customer.id) == [shown.unbound.id], "the details of each name it")
+            try expect(
+                details.unbound.flatMap(\.artifacts).map(\.bytes) == [
+                    Sample.artifact("purchase-c", .transaction).bytes
+                ], "with its artifacts")
             _ = try await store.change(.erase, on: other)
             try expect(
                 try await store.lookUp(shown.unbound.id) == nil,
@@ -176,14 +180,17 @@ extension StoreClause {
             store in
             var owners: [Int64] = []
             for id in 0..<150 { owners.append(try await store.bring("\(id)").id) }
+            try await store.listen(Endpoint(name: "all"))
             let unbound = Identity(unboundLedBy: .transactions, naming: Identity(.appTransactionID, "0"), digest: "x")
-            for range in [0..<150, 10..<80, 5..<150] {
+            for range in [0..<150, 10..<80, 5..<150, 10..<30, 20..<40] {
                 let shown = try await store.recordUnbound(
                     unbound, naming: range.map { Identity(.appTransactionID, "\($0)") }, in: Sample.production,
                     at: Sample.now, Sample.shown("c"))
                 let named = try unwrap(shown, "an unbound customer").customers.map(\.id)
                 try expect(named == Array(owners[range]), "\(range): \(named.count) customers")
             }
+            let due = try await store.compareDueCustomers(at: .distantFuture, limit: 9) { _ in nil }
+            try expect(due == 0, "webhooks never report anything about it")
         },
         StoreClause("an unbound customer can't be merged with another customer") { store in
             let (owner, stranger) = (try await store.bring("1"), try await store.bring("2"))

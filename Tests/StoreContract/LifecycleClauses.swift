@@ -169,9 +169,12 @@ extension StoreClause {
             let first = try unwrap(try await store.read { try $0.rows(of: seen) }, "the rows").events
             try expect(first.map(\.kind) == [.manyDevices], "one event, not \(first.count)")
             try expect(first.first?.detail == ["devices": "4", "limit": "3"], "with the facts")
-            _ = try await store.see("d0", limit: 3, after: 90_000)
+            // The event was stored with the fourth device, after three seconds.
+            _ = try await store.see("f", limit: 3, after: 86_402.999)
+            try expect(try await store.read { try $0.rows(of: seen) }?.events.count == 1, "no event within a day")
+            _ = try await store.see("d0", limit: 3, after: 86_403)
             try expect(try await store.read { try $0.rows(of: seen) }?.events.count == 1, "a known device is no event")
-            _ = try await store.see("e", limit: 3, after: 90_000)
+            _ = try await store.see("e", limit: 3, after: 86_403)
             try expect(
                 try await store.read { try $0.rows(of: seen) }?.events.count == 2,
                 "a new device on another day causes another event")

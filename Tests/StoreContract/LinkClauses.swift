@@ -20,6 +20,10 @@ extension StoreClause {
             try expect(try await store.present(one).facts == one.facts, "the first account is as before")
             try expect(
                 try await store.change(.unlink(user: "u"), on: two).refusal == .notLinked, "it isn't linked anymore")
+            for customer in [one, two] {
+                try expect(try await store.change(.link(user: "u", .never), on: customer).isNew, "linked again")
+            }
+            try expect(try await store.present(two).id == one.id, "one customer again")
         },
         StoreClause("unlinking a user who is linked to another customer is refused, and the link stays") { store in
             let (one, two) = (try await store.bring("1"), try await store.bring("2"))

@@ -29,6 +29,9 @@ extension StoreClause {
                 "the buyer's public ID finds the merged customer")
             try expect(try await store.customer(by: bought, in: Sample.production) == one, "so does its identity")
             try expect(try await store.read { try $0.customers(after: 0, limit: 9) } == [one.id], "only one is listed")
+            try expect(
+                try await store.rebuild(buyer.id) { _ throws(StoreError) in CustomerFacts() } == nil,
+                "the facts of a merged customer aren't rebuilt")
             let rows = try unwrap(try await store.read { try $0.rows(of: buyer.id) }, "the rows")
             try expect(rows.customer == one, "of the merged customer")
             try expect(Set(rows.artifacts.map(\.artifact.sha256)).count == 2, "with both artifacts")

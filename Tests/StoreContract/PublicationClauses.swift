@@ -208,7 +208,7 @@ extension StoreClause {
             let one = try await store.bring("1")
             let position = try await store.write { try $0.position() }
             _ = try await store.change(.erase, on: one)
-            for (hours, isKept) in [(23.0, true), (25.0, false)] {
+            for (hours, isKept) in [(23.0, true), (24.0, true), (25.0, false)] {
                 try await store.removeOldTombstones(at: Sample.now.addingTimeInterval(hours * 3600))
                 let changes = try await store.write { try $0.changes(since: position) }
                 try expect(changes.outdatedCustomers.contains(one.id) == isKept, "after \(hours) hours")

@@ -72,6 +72,28 @@ extension StoreClause {
                 "nor for another key")
             try expect(try await store.lookUp(two.id) == two, "the other customer stays")
         },
+        StoreClause("an erasure that is requested again before it is complete returns the same counts, and only these")
+        {
+            store in
+            let customer = try await store.bring("1", purchases: ["a"])
+            let counted = store.counted
+            // The first transaction hides the customer, and the second one removes the first rows.
+            counted.counts.reset { if $0 == 2 { throw BrokenClause(description: "broken off") } }
+            do {
+                _ = try await counted.change(.erase, on: customer, reason: "704")
+                throw BrokenClause(description: "one transaction removed everything")
+            } catch is StoreError {}
+            counted.counts.reset()
+            let counts = [
+                "customers": 1, "artifacts": 2, "identities": 1, "notifications": 0, "promises": 0, "support": 0,
+                "events": 0, "devices": 0, "trialSessions": 0, "jobs": 0, "webhooks": 0,
+            ]
+            let repeated = try await store.change(.erase, on: customer, reason: "704")
+            try expect(repeated == .erased(counts), "\(repeated)")
+            try expect(
+                try await store.change(.erase, on: customer, reason: "704").refusal == .noSuchCustomer,
+                "no such customer after that")
+        },
         StoreClause("an erasure counts the rows of each table, and the audit trail has the same counts") { store in
             try await store.listen(Endpoint(name: "all"))
             let policy = try await store.record(policy: [1], sha256: [1])

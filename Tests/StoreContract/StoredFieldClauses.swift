@@ -54,6 +54,68 @@ extension StoreClause {
             try expect(rows.artifacts.map(\.receivedAt) == [Sample.after(100)], "\(rows.artifacts)")
             try expect(rows.artifacts.map(\.artifact) == [Sample.artifact("proof-1")], "\(rows.artifacts)")
         },
+        StoreClause("the details list rows in the order in which they came, and identities by kind and value") {
+            store in
+            let policy = try await store.record(policy: [1], sha256: [1])
+            let customer = try await store.update("1") { update in
+                update.identify(
+                    by: ["o2", "o1"].map { Identity(.webOrderLineItemID, $0) } + [Identity(.downloadID, "5")])
+                update.add(["z", "a"].map { Sample.artifact($0) })
+                for name in ["z", "a"] { update.promise(Sample.promise(name, policy: policy)) }
+            }
+            for (device, seconds) in [("b", 0.0), ("a", 10), ("b", 20)] {
+                let named = [Identity(.appTransactionID, "1")]
+                _ = try await store.update(named, in: Sample.production, at: Sample.after(seconds)) { known in
+                    var update = CustomerUpdate(of: known)
+                    update.addUse(of: DeviceUse(device: device, getsEntitlementToken: true, limit: 9))
+                    return (update, ())
+                }
+            }
+            for name in ["z", "a"] {
+                try await store.notify("1", name)
+                _ = try await store.write(at: Sample.now) {
+                    try $0.beginTrialSession(name, of: "cloud", for: customer.id) { _, _ in true }
+                }
+                _ = try await store.record(SupportGrant(.grant, of: name, date: Sample.now), for: customer.id)
+            }
+            let details = try unwrap(
+                try await store.read { try $0.details(of: .rowID(customer.id), with: .bytes) }, "the details")
+            let identities = [
+                Identity(.appTransactionID, "1"), Identity(.downloadID, "5"), Identity(.webOrderLineItemID, "o1"),
+                Identity(.webOrderLineItemID, "o2"),
+            ]
+            try expect(details.identities == identities, "\(details.identities)")
+            try expect(details.artifacts.map(\.bytes) == ["z", "a"].map { Sample.artifact($0).bytes }, "artifacts")
+            let notifications = ["z", "a"].map { Sample.header + Array(".\($0).c2lnbmF0dXJl".utf8) }
+            try expect(details.notifications.map(\.bytes) == notifications, "notifications")
+            try expect(details.promises.map(\.entitlement) == ["z", "a"], "\(details.promises)")
+            try expect(details.devices.map(\.device) == ["b", "a"], "by their first use: \(details.devices)")
+            try expect(details.trialSessions.map(\.session) == ["z", "a"], "\(details.trialSessions)")
+            try expect(details.support.map(\.grant.entitlement) == ["z", "a"], "\(details.support)")
+        },
+        StoreClause("artifacts and notifications of one account are read page by page, each once") { store in
+            for (id, name) in [("1", "a"), ("2", "x"), ("1", "b"), ("1", "c")] {
+                _ = try await store.update(id) { $0.add([Sample.artifact(name)]) }
+            }
+            for (id, uuid) in [("1", "n"), ("2", "y"), ("1", "m")] { try await store.notify(id, uuid) }
+            let customer = try await store.update("1") { _ in }
+            var position = SignedEntries.Position()
+            var (artifacts, notifications): ([[Artifact]], [[String]]) = ([], [])
+            for _ in 0..<4 {
+                let page = try unwrap(
+                    try await store.read { [position] in
+                        try $0.signedEntries(of: customer.id, after: position, limit: 1)
+                    }, "a page")
+                try expect(page.publicID == customer.publicID, page.publicID)
+                try expect(page.isEmpty == (artifacts.count == 3), "three pages, not \(artifacts.count)")
+                artifacts.append(page.artifacts.map(\.artifact))
+                notifications.append(page.notifications.map(\.notification.uuid))
+                position = page.end
+            }
+            let expected = ["a", "b", "c"].map { [Sample.artifact($0)] } + [[]]
+            try expect(artifacts == expected, "\(artifacts)")
+            try expect(notifications == [["n"], ["m"], [], []], "\(notifications)")
+        },
         StoreClause("the audit trail of one customer is read page by page, without lines about others") { store in
             let (one, two) = (try await store.bring("1"), try await store.bring("2"))
             for (number, customer) in [one, two, one, two, one].enumerated() {

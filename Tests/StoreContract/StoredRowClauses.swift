@@ -121,6 +121,9 @@ extension StoreClause {
         StoreClause("a grant to an unknown customer changes nothing") { store in
             let grant = SupportGrant(.grant, of: "everything", date: Sample.now)
             try expect(try await store.record(grant, for: 4711) == nil, "a grant to an unknown customer isn't recorded")
+            let lines = try await store.read { try $0.audit(before: nil, of: nil, limit: 9) }
+            try expect(lines.map(\.action) == ["grant"] && lines[0].customer == nil, "\(lines)")
+            try expect(lines[0].detail == ["entitlement": "everything", "refused": "noSuchCustomer"], "\(lines)")
         },
     ]
 

@@ -70,6 +70,7 @@ import Testing
                 acquisition("6", nil, 0), acquisition("6", "5", 0), acquisition("5", "6", 0),
                 acquisition("5", "5", nil),
                 acquisition(nil, nil, 0), acquisition(nil, nil, 1_000_000), acquisition(nil, nil, -1_000_000),
+                acquisition(nil, nil, 2), acquisition(nil, nil, -2), acquisition(nil, nil, 2.001),
             ] {
                 let isOwn = mineKey.matches(promised)
                 #expect(try key(mine, promised) == (isOwn ? own : other), "\(mine), \(promised)")

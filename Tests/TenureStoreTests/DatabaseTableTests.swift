@@ -37,6 +37,50 @@ import Testing
         }
     }
 
+    /// The value and the kind of an identity.
+    private static func text(of row: SQLRow) throws(StoreError) -> String {
+        let (kind, value) = (try row.integer(1), try row.text(2))
+        return "\(value) \(kind)"
+    }
+
+    @Test func `a table is read page by page in the order of its key, each row once, also with a condition`()
+        async throws
+    {
+        try await withFolder { folder in
+            let database = try SQLiteDatabase(path: folder + "/tenure.sqlite")
+            let tables = try DatabaseTable.all()
+            let identities = try #require(tables.first { $0.name == "identities" })
+            let values = (100..<140).map(String.init)
+            try await database.write(locking: []) { session throws(StoreError) in
+                let customer = try session.insert(
+                    "INSERT INTO customers (realm, public_id, created_at, facts) VALUES (0, 'cus', 0, $1)",
+                    [.blob(CustomerFacts().encoded)])
+                for value in values.reversed() {
+                    for kind: Int64 in [3, 1] {
+                        try session.execute(
+                            "INSERT INTO identities (realm, kind, value, customer) VALUES (0, $1, $2, $3)",
+                            [.integer(kind), .text(value), SQLValue(customer)])
+                    }
+                }
+            }
+            let found = try await database.read { session throws(StoreError) -> [[String]] in
+                var found: [[String]] = [[], [], []]
+                try identities.eachPage(in: session) { rows throws(StoreError) in
+                    for row in rows { found[0].append(try Self.text(of: row)) }
+                    found[1].append(String(rows.count))
+                }
+                try identities.eachPage(in: session, where: "kind = $1 OR kind = $2", [3, 9]) {
+                    rows throws(StoreError) in
+                    for row in rows { found[2].append(try Self.text(of: row)) }
+                }
+                return found
+            }
+            #expect(found[0] == values.flatMap { ["\($0) 1", "\($0) 3"] })
+            #expect(found[1] == ["32", "32", "16"])
+            #expect(found[2] == values.map { "\($0) 3" })
+        }
+    }
+
     @Test func `a database dump has the customers in the byte order of their public IDs`() async throws {
         try await withFolder { folder in
             let letters = ["a", "B", "z", "é", "0", "_", "ß", "\u{1F34F}", "Ä", "A\u{308}"]

@@ -50,7 +50,18 @@ import Testing
             try Data("a letter".utf8).write(to: URL(fileURLWithPath: folder + "/copy"))
             #expect(throws: SQLiteFileError.exists(path: folder + "/copy")) { try backup.run(replacing: false) }
             #expect(try String(contentsOfFile: folder + "/copy", encoding: .utf8) == "a letter")
-            #expect(try backup.run(replacing: true).customers == 3)
+            _ = try await store.update(
+                [Identity(.appTransactionID, "0")], in: Realm(.production), at: .now
+            ) { known in
+                var update = CustomerUpdate(of: known)
+                update.add([Artifact(.receipt, bytes: [3], sha256: [99], signedDate: nil)])
+                return (update, ())
+            }
+            let contents = try backup.run(replacing: true)
+            #expect(contents.customers == 3)
+            #expect(contents.artifacts == 4)
+            let size = try Data(contentsOf: URL(fileURLWithPath: folder + "/copy")).count
+            #expect(contents.size == size)
             try await store.close()
         }
     }

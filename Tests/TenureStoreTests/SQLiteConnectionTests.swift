@@ -114,6 +114,7 @@ private let readOnlyDetail = "attempt to write a readonly database; check who ma
             await #expect(throws: closed) { try await store.read { try $0.check() } }
             await #expect(throws: closed) { try await store.write { try $0.check() } }
             await #expect(throws: closed) { try await store.lookUp(1) }
+            #expect(await store.writeFailure() == closed)
         }
     }
 

@@ -145,7 +145,14 @@ import Testing
             await #expect(throws: StoreError.replaced("`\(path)` was overwritten")) {
                 try await store.write { try $0.check() }
             }
-            #expect(await store.replacementReport()?.contains("was overwritten while it was open") == true)
+            let report = try #require(await store.replacementReport())
+            #expect(
+                report.hasPrefix(
+                    "`\(path)` was overwritten while it was open. Nothing is read or written until a restart."))
+            // The log doesn't belong to the new contents.
+            #expect(report.contains(" The old log is `\(path).saved-log`. "), "\(report)")
+            #expect(FileManager.default.fileExists(atPath: path + ".saved-log"))
+            #expect(!FileManager.default.fileExists(atPath: path + "-wal"))
             await #expect(throws: StoreError.self) { try await store.read { try $0.check() } }
             await #expect(throws: StoreError.self) { try await store.lookUp(1) }
             try await store.close()

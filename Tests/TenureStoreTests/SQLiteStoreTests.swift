@@ -41,6 +41,9 @@ import Testing
             let second = try Store(SQLiteDatabase(path: path))
             #expect(second.databaseID == first.databaseID)
             #expect(try await second.lookUp(customer.id) == customer)
+            let lookUpNow = second.database.lookUpNow
+            #expect(try lookUpNow?(customer.id) == customer)
+            #expect(try lookUpNow?(customer.id + 1) == nil)
             try await second.close()
         }
     }

@@ -102,6 +102,28 @@ import Testing
         for code: UInt8 in [3, 15, 19, 32, 255] { #expect(Realm(code: code) == nil, "\(code)") }
     }
 
+    @Test func `kinds of messages, events and changes keep their names`() {
+        #expect(
+            Message.Kind.allCases.map(\.rawValue) == [
+                "entitlement.granted", "entitlement.revoked", "entitlement.expiring", "customer.merged",
+                "customer.erased", "customer.consentRescinded", "policy.published",
+            ])
+        #expect(
+            StoredEvent.Kind.allCases.map(\.rawValue) == [
+                "purchasesComplete", "merged", "unmerged", "linked", "unlinked", "transferred", "manyDevices",
+                "promisesEnded", "promisesRestored",
+            ])
+        #expect(
+            ChangeOutcome.Refusal.allCases.map(\.rawValue) == [
+                "noSuchCustomer", "noSuchOther", "otherEnvironment", "unboundProof", "linkedToAnotherUser",
+                "separated", "notLinked", "notMerged", "alreadyMerged", "tooManyMerged", "requestReused",
+            ])
+        #expect(StoredAdminKey.Scope.allCases.map(\.rawValue) == ["admin", "support", "link", "read", "policy"])
+        #expect(StoredPublication.Action.allCases.map(\.rawValue) == ["start", "publish", "rollback"])
+        #expect(Transfer.allCases.map(\.rawValue) == ["never", "newest", "share"])
+        #expect(Identity.Lead.allCases.map(\.rawValue) == ["app", "receipt", "transactions"])
+    }
+
     @Test func `a lock key has the same text in every process`() {
         let identity = Identity(.originalTransactionID, "9")
         let keys: [LockKey] = [
@@ -129,6 +151,20 @@ import Testing
         #expect(Endpoint(name: "a", kinds: kinds).types == "customer.erased policy.published")
     }
 
+    @Test func `a publication that isn't finished is stored as three numbers, and other texts are damage`() throws {
+        let whole = try UnfinishedPublication("7 5 9")
+        #expect(whole.publication == 7 && whole.restoringAfter == 5 && whole.mark == 9)
+        #expect(whole == UnfinishedPublication(publication: 7, restoringAfter: 5, mark: 9))
+        // A publication that restores nothing has its own ID, and one that ends nothing has no mark.
+        let other = UnfinishedPublication(publication: 7, restoringAfter: nil, mark: nil)
+        #expect(other.restoringAfter == 7 && other.mark == 0)
+        for text in ["", "7 5", "7 5 9 1", "7 x 9"] {
+            #expect(throws: StoreError.damaged("the row `publication` of `progress` isn't three numbers"), "\(text)") {
+                try UnfinishedPublication(text)
+            }
+        }
+    }
+
     @Test func `an unbound customer's identity names its leading artifact, and then all artifacts`() {
         let named = Identity(unboundLedBy: .receipt, naming: Identity(.downloadID, "9"), digest: "abc")
         #expect(named == Identity(.unbound, "receipt 2 9 abc"))
@@ -136,6 +172,7 @@ import Testing
         #expect(Identity(unboundLedBy: .transactions, naming: nil, digest: "abc").value == "transactions 0  abc")
         #expect(Identity(sharedPurchase: "9", of: 12) == Identity(.sharedPurchase, "9 12"))
         let token = Identity(appAccountToken: "9B2F0E52-6C0C-4A53-9A0F-5D1F4A0F7B11", of: "9")
+        #expect(Identity(appAccountToken: nil, of: "9") == nil)
         #expect(token == Identity(.appAccountToken, "9b2f0e52-6c0c-4a53-9a0f-5d1f4a0f7b11 9"))
     }
 
@@ -156,6 +193,39 @@ import Testing
         ] as [(Double, Int64)])
     func `a stored instant is rounded to milliseconds, and is never out of range`(seconds: Double, expected: Int64) {
         #expect(Date(timeIntervalSince1970: seconds).millisecondsSince1970 == expected)
+    }
+
+    // Otherwise, a value differs from the same value that is read from the database.
+    @Test func `values have their dates as the database stores them, in whole milliseconds`() {
+        let (date, stored) = (
+            Date(timeIntervalSince1970: 1_700_000_000.0006), Date(timeIntervalSince1970: 1_700_000_000.001)
+        )
+        let promise = StoredPromise(
+            entitlement: "e",
+            acquisition: AcquisitionKey(appTransactionID: "1", downloadID: nil, originalPurchaseDate: nil),
+            policyVersion: 1, until: date, recordedAt: date)
+        #expect(promise.until == stored && promise.recordedAt == stored)
+        let persona = StoredPersona(
+            persona: Persona(name: "early", proof: AppProof(kind: .appTransaction, signedDate: date)), createdAt: date,
+            expiresAt: date, revokedAt: date)
+        #expect([persona.createdAt, persona.expiresAt, persona.revokedAt] == [stored, stored, stored])
+        let key = StoredAdminKey(name: "a", scope: .read, createdAt: date, revokedAt: date)
+        #expect(key.createdAt == stored && key.revokedAt == stored)
+        let notification = StoredNotification(
+            realm: Realm(.production), uuid: "n", type: "REFUND", subtype: nil, signedDate: date, bytes: [])
+        #expect(notification.signedDate == stored)
+        #expect(AuditEntry(at: date, actor: "a", action: "look").at == stored)
+        #expect(StoredEvent(.linked, at: date).at == stored)
+        #expect(RequestedChange(.erase, actor: "a", at: date).at == stored)
+        let publication = RequestedPublication(
+            compiled: [], sha256: [], action: .publish, at: date, actor: "a", reason: nil, base: 0)
+        #expect(publication.at == stored)
+        let rehearsal = StoredRehearsal(
+            base: 0, sha256: [], at: date, actor: "a", gaining: 0, losing: 0, losingWithPromises: 0, report: [])
+        #expect(rehearsal.at == stored)
+        let added = CustomerFacts().adding(SupportGrant(.grant, of: "e", date: date, until: date))
+        let grant = SupportGrant(.grant, of: "e", date: stored, until: stored)
+        #expect(added?.grant == grant && added?.facts.support == [grant])
     }
 
     @Test func `a persona is valid until the instant at which it expires, and never after it was revoked`() {

@@ -68,7 +68,9 @@ extension DatabaseTransaction {
             try session.row("SELECT 1 FROM customers WHERE public_id = $1 AND merged_into = id", [.text(id)]) != nil
         else { return nil }
         let entry = try audit(before: nil, of: id, limit: 1).first { $0.action == CustomerChange.erase.name }
-        return (entry?.detail ?? [:]).compactMapValues { Int($0) }
+        // The reason of the request may be a number, too.
+        let names = ["customers"] + Self.countedTables.map { $0.0 }
+        return (entry?.detail ?? [:]).filter { names.contains($0.key) }.compactMapValues { Int($0) }
     }
 
     /// The tables with rows of customers, each after the name of its count in the response and the audit trail.
