@@ -177,8 +177,11 @@ import Testing
         let tenure = testBed.device.start()
         let piano = tenure.content["piano"]
         let download = Task { try await piano.download() }
-        _ = await piano.reaches { if case .waiting(.space(let missing)) = $0 { missing > 14_000_000 } else { false } }
-        free.withLock { $0 = .max }
+        // All files and 16 MiB, of which 1,000 bytes are free.
+        let needed = Int64(Self.size) + (16 << 20)
+        let wait = Tenure.AssetPack.State.waiting(.space(missing: needed - 1_000))
+        #expect(await piano.reaches { if case .waiting(.space) = $0 { true } else { false } } == wait)
+        free.withLock { $0 = needed }
         await piano.resume()
         try await download.value
         #expect(testBed.server.sent < Self.size + 10_000)

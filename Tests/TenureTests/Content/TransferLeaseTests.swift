@@ -33,4 +33,18 @@ import Testing
         second.release()
         #expect(try first.acquire(for: "drums"))
     }
+
+    @Test(arguments: [(999_999_999, true), (getpid(), true), (getppid(), false)] as [(Int32, Bool)])
+    func `the lease of a process that has ended is free, even if this process has the ID of that process`(
+        process: Int32, isFree: Bool
+    ) throws {
+        let folder = try Folder()
+        let location = ContentLocation(in: folder.url("device"))
+        try ContentLocation.make(location.durableFolder)
+        let holder = TransferLease.Holder(id: "another", process: process, pack: "piano")
+        try JSONEncoder().encode(holder).write(to: location.durableFolder.appendingPathComponent("transfer.json"))
+        let lease = TransferLease(store: PackStore(location: location))
+        #expect(lease.otherHolder == (isFree ? nil : holder))
+        #expect(try lease.acquire(for: "drums") == isFree)
+    }
 }
