@@ -14,7 +14,7 @@ import Testing
 
     // MARK: Failures
 
-    @Test func `a full disk or quota has a separate error, and other failures name the call and the file`() {
+    @Test func `a full disk or quota is recognized, and any other failure names the call and the file`() {
         for code in [ENOSPC, EDQUOT] {
             errno = code
             let failure = DiskFailure("write", "/a")

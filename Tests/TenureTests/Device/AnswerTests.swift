@@ -109,6 +109,29 @@ import Testing
         #expect(await back.allows("everything"))
     }
 
+    @Test func `the previous account's app transaction counts again only if a list without purchases proves it`()
+        async
+    {
+        let device = Device(FakeStore { $0.app = InventedApp.owner() })
+        #expect(await device.start().settled().has("everything"))
+        func read(_ purchases: [AppStoreTransaction]) async -> Tenure.Customer {
+            device.store.change { $0.transactions = purchases }
+            return await device.start().settled()
+        }
+        let other = "704000000000000002"
+        let why = "the app transaction belongs to another account than the purchases; Restore Purchases refreshes it"
+        let stale = Tenure.AppStoreStep(name: .appTransaction, outcome: .failed(why))
+        let coins = InventedApp.purchase("com.example.calculator.coins", id: "1", of: other, type: .consumable)
+        let theme = InventedApp.purchase("com.example.calculator.theme", id: "2", of: other)
+        // A used consumable is no longer listed, so an empty list doesn't show that its account has signed out.
+        for purchases in [[coins], [], [theme]] {
+            let customer = await read(purchases)
+            #expect(!customer.has("everything") && customer.steps.contains(stale), "\(purchases.count)")
+        }
+        let back = await read([])
+        #expect(back.has("everything") && !back.steps.contains(stale))
+    }
+
     @Test func `another Apple Account is recognized by its purchase date if its app transaction has no ID`() async {
         let device = Device(FakeStore { $0.app = InventedApp.owner(id: nil) })
         #expect(await device.start().allows("everything"))

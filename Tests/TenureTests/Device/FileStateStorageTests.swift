@@ -72,6 +72,30 @@ import Testing
         }
     }
 
+    @Test func `a removed state leaves only its lock, and can be removed again`() async throws {
+        try await withFolder { folder in
+            let storage = FileStateStorage(folder: folder)
+            try store(state(), in: storage)
+            for _ in 0..<2 {
+                try storage.remove()
+                #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["lock"])
+                guard case .missing = storage.load(device: nil) else { throw Unexpected() }
+            }
+        }
+    }
+
+    @Test func `a file of more than 8 MiB isn't read as a state`() async throws {
+        try await withFolder { folder in
+            let storage = FileStateStorage(folder: folder)
+            try store(state(), in: storage)
+            for (size, read) in [(8_388_608, 8_388_608), (8_388_609, 0)] {
+                try Data(count: size).write(to: folder.appendingPathComponent("state"))
+                #expect(try storage.read()?.count == read)
+                guard case .rejected = storage.load(device: nil) else { throw Unexpected() }
+            }
+        }
+    }
+
     @Test func `the client decides even if the folder of its local state can't be written`() async throws {
         try await withFolder { folder in
             // A file is in place of the folder.

@@ -19,8 +19,10 @@ import Testing
         #expect(await tenure.trial("everything").isOffered)
         do {
             let session = try await tenure.trial("everything").begin()
+            #expect(session.entitlement == "everything" && !session.isOwner)
             #expect(session.sessions == 2)
             #expect(session.sessionsLeft == 1)
+            #expect(session.ends == InventedApp.now.addingTimeInterval(InventedApp.day))
             #expect(await tenure.allows("everything"))
             withExtendedLifetime(session) {}
         }
@@ -125,7 +127,7 @@ import Testing
         #expect(await !tenure.trial("everything").isOffered)
         let session = try await tenure.trial("everything").begin()
         #expect(session.isOwner)
-        #expect(session.sessionsLeft == nil)
+        #expect(session.sessions == nil && session.sessionsLeft == nil && session.ends == nil)
         session.end()
         #expect(await tenure.allows("everything"))
     }
@@ -139,7 +141,7 @@ import Testing
         let tenure = device.start()
         #expect(await !tenure.trial("everything").isOffered)
         let session = try await tenure.trial("everything").begin()
-        #expect(session.sessionsLeft == nil)
+        #expect(!session.isOwner && session.sessionsLeft == nil && session.ends == nil)
         #expect(await tenure.engine.stored.trials.isEmpty)
     }
 
@@ -174,7 +176,8 @@ import Testing
         let tenure = device.start()
         _ = await tenure.settled()
         device.storage.refusesWrites = true
-        await #expect(throws: Tenure.Error.self) { try await tenure.trial("everything").begin() }
+        let failure = Tenure.Error.notStored("the trial session couldn't be counted: IsLocked()")
+        await #expect(throws: failure) { try await tenure.trial("everything").begin() }
         device.storage.refusesWrites = false
         #expect(try await tenure.trial("everything").begin().sessionsLeft == 1)
     }

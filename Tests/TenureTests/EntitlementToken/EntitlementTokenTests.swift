@@ -333,12 +333,19 @@ private func refusal(
     }
 
     @Test(arguments: [
-        "", "key", "{}", #"{"keys":[]}"#, #"{"kty":"RSA","crv":"P-256","x":"","y":""}"#,
-        #"{"kty":"EC","crv":"P-256","x":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA","y":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"}"#,
-        "-----BEGIN PUBLIC KEY-----\nMA==\n-----END PUBLIC KEY-----",
+        ("", "it is neither JSON with `kty`, `crv`, `x` and `y` nor PEM"),
+        ("key", "it is neither JSON with `kty`, `crv`, `x` and `y` nor PEM"),
+        ("{}", "it is neither JSON with `kty`, `crv`, `x` and `y` nor PEM"),
+        (#"{"keys":[]}"#, "the set has 0 keys; pin one of them"),
+        (#"{"kty":"RSA","crv":"P-256","x":"","y":""}"#, "it isn't a P-256 key"),
+        (
+            #"{"kty":"EC","crv":"P-256","x":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA","y":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"}"#,
+            "its point isn't on the curve"
+        ),
+        ("-----BEGIN PUBLIC KEY-----\nMA==\n-----END PUBLIC KEY-----", "it isn't a P-256 key in PEM"),
     ])
-    func `a pinned key that can't be read is refused with advice`(_ text: String) {
-        let error = #expect(throws: Tenure.Error.self) { try Tenure.ServiceKey(text) }
+    func `a pinned key that can't be read is refused with its reason and advice`(_ text: String, _ reason: String) {
+        let error = #expect(throws: Tenure.Error.key(reason)) { try Tenure.ServiceKey(text) }
         #expect(error?.description.contains("add the key that `tenure signing-key list` prints") == true)
     }
 }

@@ -99,6 +99,12 @@ import Testing
         }
     }
 
+    @Test func `a compiled policy that is bundled after spaces and empty lines is read`() throws {
+        let policy = try PolicySigner.policy(build: "119")
+        let bundled = Data(" \r\n\t".utf8) + Data(PolicyFile.compile(policy))
+        #expect(try CurrentPolicy(bundled: bundled, keys: [signer.pin], cached: nil).policy == policy)
+    }
+
     @Test func `an invalid bundled policy is reported at the first start`() throws {
         let stranger = try PolicySigner().sign(PolicySigner.policy(), counter: 1)
         for bundled in [Data(), Data("{}".utf8), Data("app: {}".utf8), Data(stranger.text.utf8)] {

@@ -155,6 +155,13 @@ private final class FakeWeb: Transport {
         }
     }
 
+    @Test func `one invalid key beside a valid key is reported by its text`() async throws {
+        let url = try #require(URL(string: "https://www.example.com/tenure.jws"))
+        let source = Tenure.PolicySource.signed(url, keys: [signer.pin.text, "no key"]) { Data() }
+        let customer = await Device(FakeStore { $0.app = InventedApp.owner() }) { $0.policy = source }.start().settled()
+        #expect(customer.policyError == .policy(.source("`no key` isn't a policy signing key")))
+    }
+
     @Test func `after the policy's web server didn't respond, the client requests the policy again and uses it`()
         async throws
     {

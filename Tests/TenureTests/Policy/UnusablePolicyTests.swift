@@ -30,11 +30,14 @@ import Testing
         }
     }
 
-    @Test func `the client's initializer throws if the policy is missing, empty or not compiled`() throws {
+    @Test func `the client's initializer throws if the policy is missing, empty, unreadable or not compiled`() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         #expect(problem(.file(try file("none.json", nil))) == .missing(name: "none.json"))
         #expect(problem(.bundled("none.json")) == .missing(name: "none.json"))
         #expect(problem(.file(try file("empty.json", " \n"))) == .empty(name: "empty.json"))
+        try FileManager.default.createDirectory(
+            at: folder.appendingPathComponent("folder.json"), withIntermediateDirectories: true)
+        #expect(problem(.file(folder.appendingPathComponent("folder.json"))) == .unreadable(name: "folder.json"))
         let yaml = problem(.file(try file("policy.yaml", "app: { bundleID: com.example.calculator }\n")))
         guard case .invalid(name: "policy.yaml", _) = yaml else {
             Issue.record("\(String(describing: yaml))")
@@ -97,7 +100,11 @@ import Testing
                 let customer = await tenure.settled()
                 #expect(customer.policyError == .policy(.missing(name: "none.json")))
                 #expect(await tenure.decision(for: "cloud").outcome == .undetermined)
-                #expect(await tenure.decision(for: "cloud").reasons.first?.code == "policyUnusable")
+                let reasons = await tenure.decision(for: "cloud").reasons
+                let detail =
+                    "the app has no resource `none.json`; add `none.json` to the resources of the app's target"
+                #expect(reasons == [Tenure.Answer.Reason("policyUnusable", ["detail": [detail]])])
+                #expect(await tenure.decision(for: "cloud").nextSteps == [.support])
                 let generous = Tenure(
                     policyIfValid: missing, options: served.options { $0.whileUndetermined = .allow(3600) })
                 _ = await generous.settled()

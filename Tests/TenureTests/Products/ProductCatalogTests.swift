@@ -60,6 +60,28 @@ import Testing
         #expect(catalog.trial(of: "x") == nil && catalog.trial(of: "y") == nil)
     }
 
+    @Test func `a trial of no sessions or days isn't a trial, and a trial of days is found behind it`() throws {
+        let text = """
+            {"products":[],"entitlements":[{"name":"none","products":[],"trial":{"sessions":0}},
+            {"name":"days","products":[],"trial":{"sessions":0,"days":7}},
+            {"name":"no days","products":[],"trial":{"days":0}},{"name":"one","products":[],"trial":{"sessions":1}}]}
+            """
+        let catalog = Tenure.ProductCatalog(try JSONDecoder().decode(ProductsResponse.self, from: Data(text.utf8)))
+        #expect(catalog.trial(of: "none") == nil && catalog.trial(of: "no days") == nil)
+        #expect(catalog.trial(of: "days") == .days(7) && catalog.trial(of: "one") == .sessions(1))
+    }
+
+    @Test func `decisions from a catalog use the length that a product has for each entitlement`() throws {
+        let text = """
+            {"products":[{"id":"season","grants":[{"entitlement":"x","for":"P1M"},{"entitlement":"y","for":"P3M"}]}],
+            "entitlements":[{"name":"x","products":["season"]},{"name":"y","products":["season"]}]}
+            """
+        let catalog = Tenure.ProductCatalog(try JSONDecoder().decode(ProductsResponse.self, from: Data(text.utf8)))
+        let entitlements = try #require(catalog.policy).entitlements
+        let lengths = entitlements.map { "\($0.name): \($0.products.compactMap(\.length?.months))" }
+        #expect(lengths.sorted() == ["x: [1]", "y: [3]"])
+    }
+
     @Test func `a product's terms state the longest period that it grants`() throws {
         let policy = try Policy(
             app: Policy.App(bundleID: "com.example.calculator"), eras: [Era(name: "paid", model: .paid)],

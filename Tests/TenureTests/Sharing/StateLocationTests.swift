@@ -80,8 +80,13 @@ private struct Keychain: StateStorage {
             let storage = FallbackStateStorage(
                 keychain: Keychain(error: .refused(operation: operation)), file: MemoryStateStorage(), log: log)
             for _ in 0..<2 { #expect(try storage.read() == nil) }
+            // The state is now sealed with the file's secret.
+            #expect(try storage.secret() == Data("a secret of this device".utf8))
         }
-        #expect(lines.withLock { $0.count } == 1)
+        let line =
+            "can't read the keychain because the app lacks the entitlement (-34018); sign the app with a team; "
+            + "the state is kept in a file that only its user can read"
+        #expect(lines.withLock { $0 } == [line])
     }
 
     @Test(arguments: [StateStorageError.locked(operation: "read"), .failed(operation: "read", status: -50)])
