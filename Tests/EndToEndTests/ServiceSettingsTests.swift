@@ -1,6 +1,8 @@
 import CommandRunner
 import Foundation
 import Logging
+import TenureAppStore
+import TenureCore
 import TenureServer
 import Testing
 
@@ -156,8 +158,8 @@ import Testing
         let (secret, plain) = ("postgres://ada:pa55@127.0.0.1/x", "postgres://ada@127.0.0.1/x")
         for (url, isOpen) in [(secret, true), (secret, false), (plain, true)] {
             let text = "policy: calculator.yaml\nkeys: .\ndatabase: \"\(url)\"\n"
-            let file =
-                isOpen ? try folder.write(text, to: "open.yaml") : try folder.writeSecret(text, to: "secret.yaml")
+            let file = try folder.write(text, to: "database.yaml")
+            try FileManager.default.setAttributes([.posixPermissions: isOpen ? 0o644 : 0o600], ofItemAtPath: file)
             let mistakes = try ServiceSettings(arguments: ["--config", file], environment: [:]).mistakes
             let start =
                 "\(file):3:11: `database` contains a password, and users other than the file's owner have access"
@@ -182,7 +184,7 @@ import Testing
         #expect(proxies.mistakes == [words])
         #expect(proxies.configuration?.proxies.map(\.description) == ["10.0.0.0/8", "127.0.0.1/32"])
         let several = #expect(throws: CommandError.self) {
-            try read("port: 1\ntls: { key: k }\nbehindProxy: everyone").validConfiguration()
+            try read("tls: { key: k }\nbehindProxy: everyone", ["--database", path("x.sqlite")]).validConfiguration()
         }
         #expect(
             several?.description
