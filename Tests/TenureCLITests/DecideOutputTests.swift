@@ -158,7 +158,9 @@ import Testing
         let result = try await decide("--json", response)
         #expect(result.status == 3)
         let rejected = try #require(try result.json()["rejected"] as? [[String: Any]])
-        #expect(rejected.first?["code"] as? String == "unsigned")
+        #expect(rejected.map { $0["code"] as? String } == ["unsigned"])
+        let detail = "a response of verifyReceipt has no signature, so it proves nothing"
+        #expect(rejected.first?["detail"] as? String == detail)
     }
 
     @Test func `tenure decide with a policy with mistakes prints them, and decides nothing`() async throws {

@@ -76,7 +76,11 @@ import Testing
         #expect(try outcome(granted) == "granted")
         let device = try await testBed.decide("--device-id", "00000000-aaaa-4bbb-8ccc-000000000001", server)
         #expect(device.status == 3)
-        #expect((try device.json()["rejected"] as? [[String: Any]])?.first?["code"] as? String == "otherDevice")
+        let rejected = try #require((try device.json()["rejected"] as? [[String: Any]])?.first)
+        #expect(rejected["code"] as? String == "otherDevice")
+        #expect(
+            rejected["detail"] as? String
+                == "the app transaction isn't bound to a device, so it can't be compared with --device-id")
     }
 
     @Test func `tenure decide lists rejected artifacts, and doesn't use them as evidence`() async throws {
@@ -112,7 +116,11 @@ import Testing
         let sandbox = try await testBed.mint("app-transaction", options: ["--environment", "sandbox"])
         let mixed = try await testBed.decide(production, sandbox)
         #expect(mixed.status == 1)
-        #expect(mixed.errors.contains("--environment"))
+        #expect(
+            mixed.errors
+                == "error: the files are from Production and Sandbox, which can't be combined; select one, such as with `--environment production`\n"
+        )
+        #expect(mixed.output.isEmpty)
         #expect(try await testBed.decide("--environment", "production", production, sandbox).status == 0)
     }
 
@@ -123,9 +131,14 @@ import Testing
             "app-transaction", "originalApplicationVersion=37", "originalPurchaseDate=2014-05-01",
             options: ["--device-id", device])
         #expect(try await testBed.decide("--device-id", device, file).status == 0)
-        let other = try await testBed.decide("--device-id", UUID().uuidString, file)
+        let id = "5F1C36A4-7D0B-4D0E-9D3F-0A3A2F6F1C12"
+        let other = try await testBed.decide("--device-id", id, file)
         #expect(other.status == 3)
-        #expect((try other.json()["rejected"] as? [[String: Any]])?.first?["code"] as? String == "otherDevice")
+        let rejected = try #require((try other.json()["rejected"] as? [[String: Any]])?.first)
+        #expect(rejected["code"] as? String == "otherDevice" && rejected["file"] as? String == file)
+        #expect(
+            rejected["detail"] as? String
+                == "the app transaction is bound to another device than `\(id.lowercased())`")
     }
 
     @Test func `wrong usage of tenure decide exits with 64`() async throws {

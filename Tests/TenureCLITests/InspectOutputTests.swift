@@ -55,6 +55,7 @@ import Testing
         #expect(nested["data.signedTransactionInfo"]?["transactionId"] as? String == "410000000000022")
         let text = try await Command.run("inspect", "--trust", testBed.authority, file).output
         #expect(text.contains("\ndata.signedTransactionInfo\n") && text.contains("\ndata.signedRenewalInfo\n"))
+        #expect(text.hasPrefix("notification\nverified: Production, under a root that you trust\n\n"), "\(text)")
         for (defect, code) in [("nestedUnsigned", "unsupportedAlgorithm"), ("nestedOtherSubscription", "malformed")] {
             let wrong = try await testBed.mint("notification", options: ["--defect", defect])
             let result = try await Command.run("inspect", "--json", "--trust", testBed.authority, wrong)

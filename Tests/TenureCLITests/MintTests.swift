@@ -31,7 +31,8 @@ import Testing
         let payload = try #require(shown["payload"] as? [String: Any])
         #expect(Set(payload.keys) == ["productId", "price", "quantity"])
         #expect(payload["price"] as? Int == 4990 && payload["quantity"] as? Int == 2)
-        for (text, words) in [("[1]", "isn't a JSON object"), ("{", "fields.json`: ")] {
+        let shape = "isn't a JSON object; write the fields as {\"name\": value}"
+        for (text, words) in [("[1]", "error: `\(fields)` \(shape)\n"), ("{", "error: `\(fields)`: ")] {
             try testBed.folder.write(text, to: "fields.json")
             let wrong = try await Command.run(
                 "mint", "transaction", "--authority", testBed.authority, "--payload", fields)
@@ -71,7 +72,8 @@ import Testing
         let testBed = try await TestBed()
         let again = try await Command.run("mint", "authority", testBed.authority)
         #expect(again.status == 1)
-        #expect(again.errors.contains("--force"))
+        let words = "already has an authority; choose another folder, or add --force"
+        #expect(again.errors == "error: `\(testBed.authority)` \(words)\n" && again.output.isEmpty)
         let none = try await Command.run("mint", "receipt", "--authority", testBed.folder.url("none").path)
         #expect(none.status == 1)
         #expect(none.errors.contains("isn't a test authority"))

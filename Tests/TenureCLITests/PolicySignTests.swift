@@ -30,7 +30,9 @@ import Testing
         #expect(open.status == 1 && open.output.isEmpty && open.errors.contains("chmod 600"))
         let nonsense = try folder.write("no key", to: "nonsense.pem")
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: nonsense)
-        #expect(try await Command.run("policy", "signing-key", nonsense).errors.contains("contains no P-256 key"))
+        let unreadable = try await Command.run("policy", "signing-key", nonsense)
+        let words = "`\(nonsense)` contains no P-256 key in PEM; make one with `tenure policy signing-key`"
+        #expect(unreadable.status == 1 && unreadable.errors == "error: \(words)\n", "\(unreadable.errors)")
     }
 
     @Test func `an app that pinned the key reads the original policy from the file that tenure policy sign wrote`()
@@ -63,12 +65,16 @@ import Testing
         for counter in ["7", "6"] {
             let result = try await Command.run(
                 "policy", "sign", policy, "--key", key, "--counter", counter, "--out", out, "--force")
-            #expect(result.status == 1 && result.errors.contains("`--counter 8`"), "\(result.errors)")
+            let words = "the counter \(counter) isn't higher than that of `\(out)`, which is 7; write `--counter 8`"
+            #expect(result.status == 1 && result.errors == "error: \(words)\n", "\(result.errors)")
         }
         // A file that isn't a signed policy isn't replaced either.
         let foreign = try folder.write("notes", to: "notes.txt")
         let result = try await Command.run("policy", "sign", policy, "--key", key, "--out", foreign, "--force")
-        #expect(result.status == 1 && result.errors.contains("isn't an earlier policy"))
+        #expect(result.status == 1)
+        let start = "error: `\(foreign)` isn't an earlier policy of this app, signed with this key ("
+        #expect(result.errors.hasPrefix(start), "\(result.errors)")
+        #expect(result.errors.hasSuffix("), so it isn't replaced; remove it, or write to another file\n"))
         #expect(try Data(contentsOf: URL(fileURLWithPath: out)) == before)
         #expect(try String(contentsOfFile: foreign, encoding: .utf8) == "notes")
     }

@@ -47,4 +47,51 @@ import Testing
             "\($0)".hasPrefix(message)
         }
     }
+
+    @Test func `an invalid field of a minted transaction says what to write`() {
+        let cases: [(String, String, String)] = [
+            ("quantity", "1.5", "`quantity` must be an integer; found `1.5`"),
+            (
+                "purchaseDate", "May",
+                "`purchaseDate` must be a date: write `May` as 2026-11-20, 2026-11-20T12:00:00Z or in milliseconds since 1970"
+            ),
+            ("isUpgraded", "1", "`isUpgraded` must be true or false; found `1`"),
+            ("productId.x", "y", "`productId` has no inner fields; set `productId` itself"),
+        ]
+        for (name, text, message) in cases {
+            #expect(throws: MintingError(message)) {
+                try JWSKind.transaction.setting(name, to: text, in: JSONObject())
+            }
+        }
+        for name in ["color", "color.x", "ProductId", ""] {
+            let error = #expect(throws: MintingError.self) {
+                try JWSKind.transaction.setting(name, to: "x", in: JSONObject())
+            }
+            let message = error?.description ?? ""
+            #expect(message.hasPrefix("there is no field `\(name)`; write one of "), "\(message)")
+            #expect(message.contains(" productId, ") && !message.contains("notificationUUID"), "\(message)")
+        }
+    }
+
+    @Test func `a date is in whole milliseconds, and a field that is nil is left as it is`() {
+        for (seconds, text) in [(0.0006, "1"), (0.0004, "0"), (-0.0006, "-1"), (1_435_744_800, "1435744800000")] {
+            #expect(JSONValue.instant(Date(timeIntervalSince1970: seconds)) == .number(text))
+        }
+        var object: JSONObject = ["a": .integer(1), "b": .null]
+        object.add(["b": nil, "c": .boolean(true), "a": .integer(2)])
+        #expect(String(decoding: JSONValue.object(object).bytes, as: UTF8.self) == #"{"a":2,"b":null,"c":true}"#)
+    }
+
+    @Test func `a defect is possible only in the kinds of artifacts that have the field`() {
+        func defects(_ isIncluded: (JWSDefect) -> Bool) -> [JWSDefect] { JWSDefect.allCases.filter(isIncluded) }
+        let nested: [JWSDefect] = [
+            .nestedOtherApp, .nestedOtherEnvironment, .nestedOtherSubscription, .nestedUnsigned, .dataAndSummary,
+        ]
+        #expect(defects { $0.kinds == [.notification] } == nested)
+        let bundle: [JWSDefect] = [.wrongBundle, .wrongBundleCase, .decomposedBundle, .noBundle]
+        let appleID: [JWSDefect] = [.wrongAppAppleID, .noAppAppleID]
+        #expect(defects { !$0.kinds.contains(.renewalInfo) } == bundle + appleID + nested)
+        #expect(defects { !$0.kinds.contains(.transaction) } == appleID + nested)
+        #expect(defects { !$0.kinds.contains(.notification) } == [.unknownEnum])
+    }
 }

@@ -124,4 +124,28 @@ import Testing
             #expect(throws: MintingError(message)) { try draft.set(fields) }
         }
     }
+
+    @Test func `the periods of a minted subscription have one original transaction and different IDs`() throws {
+        let minter = ReceiptMinter(
+            authority: try Self.authority.get(), app: MintedApp(bundleID: "com.example.notes"), signedAt: Self.instant)
+        let period = minter.subscriptionPeriod(2, from: Self.purchaseDate, length: 86_400)
+        let expected: [(UInt64, ReceiptDraft.Value)] = [
+            (1702, .text("com.example.notes.yearly")), (1703, .text("410000000000102")),
+            (1704, .date(Self.purchaseDate)),
+            (1705, .text("410000000000100")), (1706, .date(Self.purchaseDate)), (1707, .number(3)),
+            (1708, .date(Self.purchaseDate.addingTimeInterval(86_400))), (1711, .number(410_000_000_000_902)),
+        ]
+        for (type, value) in expected { #expect(period[type] == value, "\(type)") }
+        // Keys of other kinds can't sign.
+        let key = try Self.authority.get().receipts.leaf.key
+        #expect(throws: MintingError("an RSA key can't sign a JWS; use a P-256 or P-384 key")) {
+            try key.rawSignature(of: [1])
+        }
+        #expect(throws: MintingError("the key that signs a JWS must be a P-256 key")) {
+            try CorpusSigner(certificates: [], key: key)
+        }
+        #expect(throws: MintingError("the certificate chain is empty; a receipt needs a signer's certificate")) {
+            try ReceiptAssembly(content: [], chain: [], style: ReceiptStyle())
+        }
+    }
 }
