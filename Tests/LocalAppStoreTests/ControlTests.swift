@@ -4,6 +4,8 @@ import HTTPTypes
 import Hummingbird
 import HummingbirdTesting
 import NIOCore
+import TenureAppStore
+import TenureCore
 import TenureJSON
 import Testing
 
@@ -37,6 +39,11 @@ private func withControl(
     }
 }
 
+private func parsed(_ text: String) throws -> JSONObject {
+    guard case .object(let object) = try JSONValue(parsing: Array(text.utf8)) else { throw NothingThere() }
+    return object
+}
+
 @Test func `the local App Store's control interface refuses what it can't read, and says what to write`() async throws {
     try await withControl(customers: ["Ada"]) { store, send in
         let cases: [(HTTPRequest.Method, String, String, Int, String)] = [
@@ -47,6 +54,9 @@ private func withControl(
             (.post, "fault", #"{"code": 1, "requests": 3}"#, 400, "`code` must be an error code"),
             (.post, "fault", #"{"code": 5000001, "requests": -1}"#, 400, "`code` must be an error code"),
             (.post, "fault", #"{"code": 5000001}"#, 400, "`code` must be an error code"),
+            (.post, "fault", #"{"code": 5000001, "requests": 1000001}"#, 400, "`requests` a number up to 1000000"),
+            (.post, "fault", "3", 400, "`code` must be an error code"),
+            (.post, "operations", "{", 400, "the body is "),
             (.get, "customers/Ada?shows=all", "", 400, "`shows` must be appTransaction, receipt, both or nothing"),
             (.get, "customers/Zoe", "", 404, "there is no customer `Zoe`"),
         ]
@@ -166,5 +176,109 @@ func `a device must name its customer unless the local App Store has exactly one
             #expect(answer.body.contains(#""code":"\#(code)""#), "\(kind) \(fields): \(answer.body)")
         }
         #expect(await store.state.transactions.isEmpty)
+    }
+}
+
+@Test func `every request of the control interface with a body must be JSON`() async throws {
+    let store = LocalAppStore(try Shop.state(of: "Ada"), signer: Shop.signer) { _, _, _ in .success }
+    let application = await AppStoreServer(store: store, key: try ServerAPIKey(seed: "kept"), port: 0).application()
+    try await application.test(.router) { client in
+        for path in ["operations", "device/now", "fault"] {
+            for (type, status) in [("text/plain", 415), ("Application/JSON; charset=utf-8", 200)] {
+                let advance = #"{"operation": "advance", "by": "1d"}"#
+                let body = ByteBuffer(string: path == "fault" ? #"{"code": 5000001, "requests": 0}"# : advance)
+                let answer = try await client.execute(
+                    uri: "/control/" + path, method: .post, headers: [.contentType: type], body: body
+                ) { ($0.status.code, String(buffer: $0.body)) }
+                #expect(answer.0 == status, "\(path) \(type): \(answer.1)")
+                let advice = "the body must be JSON; send it with `Content-Type: application/json`"
+                #expect((answer.1 == #"{"error":"\#(advice)"}"#) == (status == 415), "\(path) \(type)")
+            }
+        }
+    }
+}
+
+@Test func `a fault from the control interface affects the Server API of the same store`() async throws {
+    let key = try ServerAPIKey(seed: "kept")
+    var state = try Shop.state(of: "Ada", at: "2026-01-10T12:00:00Z")
+    try state.buy(Shop.coins, "Ada")
+    let store = LocalAppStore(state, signer: Shop.signer) { _, _, _ in .success }
+    let application = await AppStoreServer(store: store, key: key, port: 0).application()
+    try await application.test(.router) { [state] client in
+        // The token is valid by the store's clock.
+        let token = try BearerToken.make(key: key, bundleID: Shop.bundleID, now: state.now)
+        let path = "/inApps/v1/transactions/\(state.id(of: state.transactions[0]))"
+        func status() async throws -> Int {
+            try await client.execute(uri: path, method: .get, headers: [.authorization: "Bearer \(token)"]) {
+                $0.status.code
+            }
+        }
+        #expect(try await status() == 200)
+        let fault = try await client.execute(
+            uri: "/control/fault", method: .post, headers: [.contentType: "application/json"],
+            body: ByteBuffer(string: #"{"code": 4040001, "requests": 1}"#)
+        ) { $0.status.code }
+        #expect(fault == 200)
+        #expect(try await status() == 404)
+        #expect(try await status() == 200)
+    }
+}
+
+@Test func `the control interface returns the artifacts that it is asked for, even of a name with a space`()
+    async throws
+{
+    try await withControl(customers: ["Ada Lovelace", "Eve"]) { store, send in
+        for (shows, keys) in [
+            ("", ["appTransaction", "receipt", "transactions"]),
+            ("?shows=appTransaction", ["appTransaction", "transactions"]), ("?shows=receipt", ["receipt"]),
+            ("?shows=both", ["appTransaction", "receipt", "transactions"]), ("?shows=nothing", []),
+        ] {
+            let answer = try await send(.get, "customers/Ada%20Lovelace" + shows, "")
+            let object = try parsed(answer.body)
+            let found = ["appTransaction", "receipt", "transactions"].filter { object[$0] != nil }
+            #expect(answer.status == 200 && found == keys, "\(shows)")
+            #expect(object.text("customer") == "Ada Lovelace")
+            let state = await store.state
+            #expect(object.text("appTransactionId") == state.id(of: state.acquisitions[0]))
+            let device = state.accounts[0].devices[0].uuidString.lowercased()
+            #expect(object.text("deviceVerificationID") == device)
+        }
+        // A customer without the app has a device, but nothing to show.
+        let eve = try await send(.get, "customers/Eve", "")
+        let object = try parsed(eve.body)
+        #expect(object.members.map(\.name) == ["customer", "deviceVerificationID", "transactions", "renewalInfos"])
+    }
+}
+
+@Test func `only the payer's transaction in production has an order ID in the control interface's answer`()
+    async throws
+{
+    for environment in [AppStoreEnvironment.production, .sandbox] {
+        var state = Shop.state(environment, at: "2026-01-10T12:00:00Z")
+        for name in ["Ada", "Byron"] {
+            try state.addCustomer(name, family: "Lovelace")
+            try state.acquire(name)
+        }
+        let store = LocalAppStore(state, signer: Shop.signer) { _, _, _ in .success }
+        let application = await AppStoreServer(store: store, key: try ServerAPIKey(seed: "kept"), port: 0).application()
+        try await application.test(.router) { client in
+            func perform(_ words: String) async throws -> [JSONObject] {
+                let body = #"{\#(words),"customer":"Ada","product":"\#(Shop.everything)"}"#
+                let text = try await client.execute(
+                    uri: "/control/operations", method: .post, headers: [.contentType: "application/json"],
+                    body: ByteBuffer(string: body)
+                ) { String(buffer: $0.body) }
+                return try parsed(text).objects("notifications")
+            }
+            let bought = try await perform(#""operation":"buy""#)
+            #expect(bought.map { $0.text("orderId") } == [environment.isProduction ? "M000000000" : nil])
+            let shared = try await perform(#""operation":"share""#)
+            #expect(shared.map { $0.text("orderId") } == [nil])
+            let id = try #require(shared.first?.text("transactionId"))
+            #expect(id.count == (environment.isProduction ? 15 : 16))
+            #expect(String(id.prefix(1)) == (environment.isProduction ? "4" : "2"))
+            let state = await store.state
+            #expect(id == state.id(of: state.transactions[1]))
+        }
     }
 }

@@ -220,3 +220,90 @@ extension StoreClient {
         }
     }
 }
+
+@Test func `the transaction history filters by each type of product, by ownership, and by several products`()
+    async throws
+{
+    var state = try Shop.state(of: "Ada", at: "2026-01-10T12:00:00Z")
+    try state.addCustomer("Byron", family: "Lovelace")
+    try state.addCustomer("Cleo", family: "Lovelace")
+    for name in ["Byron", "Cleo"] { try state.acquire(name) }
+    for product in [Shop.coins, Shop.everything, Shop.season, Shop.monthly] { try state.buy(product, "Byron") }
+    try state.buy(Shop.everything, "Cleo")
+    try state.share("Cleo", Shop.everything)
+    try state.perform(AppStoreOperation(.finish, [.transaction: state.id(of: state.transactions[3])]))
+    try await withStoreClient(state) { [state] client async throws in
+        let ids = state.transactions.map { state.id(of: $0) }
+        func found(_ query: String, version: String = "v2") async throws -> [Int] {
+            try await client.pages("/inApps/\(version)/history/\(ids[0])", query: query).pages
+                .flatMap { $0 }.map { ids.firstIndex(of: $0) ?? -1 }
+        }
+        // Cleo's share of her purchase is Byron's transaction 5. The finished subscription is last.
+        #expect(state.transactions.map(\.isFamilyShared) == [false, false, false, false, false, true])
+        #expect(try await found("") == [0, 1, 2, 5, 3])
+        for (type, expected) in [
+            ("CONSUMABLE", [0]), ("NON_CONSUMABLE", [1, 5]), ("NON_RENEWABLE", [2]), ("AUTO_RENEWABLE", [3]),
+        ] {
+            #expect(try await found("productType=\(type)") == expected, "\(type)")
+        }
+        #expect(try await found("inAppOwnershipType=FAMILY_SHARED") == [5])
+        #expect(try await found("inAppOwnershipType=PURCHASED") == [0, 1, 2, 3])
+        #expect(try await found("productId=\(Shop.coins)&productId=\(Shop.season)") == [0, 2])
+        // Of a repeated parameter with one value, the last counts.
+        #expect(try await found("sort=UP&sort=DESCENDING") == [3, 5, 2, 1, 0])
+        #expect(try await found("revision=0_0") == [0, 1, 2, 5, 3])
+        #expect(try await found("startDate=0&endDate=8640000000000000") == [0, 1, 2, 5, 3])
+        // Version 1 leaves out only consumables that are finished.
+        #expect(try await found("", version: "v1") == [0, 1, 2, 5, 3])
+        #expect(try await found("excludeRevoked=false", version: "v1") == [0, 1, 2, 5, 3])
+        let answer = try await client.get("/inApps/v2/history/\(ids[0])").body
+        #expect(answer.text("bundleId") == Shop.bundleID && answer.text("environment") == "Production")
+        #expect(answer.integer("appAppleId") == 828_838_134)
+    }
+}
+
+@Test func `the refund history is in the order of the refunds`() async throws {
+    var state = try Shop.state(of: "Ada", at: "2026-01-10T12:00:00Z")
+    for product in [Shop.coins, Shop.everything, Shop.season] { try state.buy(product, "Ada") }
+    for product in [Shop.season, Shop.coins] { try state.refund("Ada", product) }
+    try await withStoreClient(state) { [state] client async throws in
+        let ids = state.transactions.map { state.id(of: $0) }
+        #expect(try await client.pages("/inApps/v2/refund/lookup/\(ids[1])").pages == [[ids[2], ids[0]]])
+    }
+}
+
+@Test func `the subscription statuses list groups by the customer's first subscription, with the current periods`()
+    async throws
+{
+    let news = "com.example.calculator.news"
+    var app = Shop.app()
+    app.products.insert(AppStoreProduct(id: news, type: .autoRenewable, price: 990, group: "11111111"), at: 0)
+    var state = AppStoreState(seed: "tests", startingAt: Shop.date("2026-01-10T12:00:00Z"), apps: [app])
+    for (name, family) in [("Ada", nil), ("Byron", "Lovelace"), ("Cleo", "Lovelace")] as [(String, String?)] {
+        try state.addCustomer(name, family: family)
+        try state.acquire(name)
+    }
+    try state.buy(Shop.monthly, "Byron")
+    for product in [Shop.monthly, news] { try state.buy(product, "Ada") }
+    try state.buy(Shop.monthly, "Cleo")
+    try state.share("Cleo", Shop.monthly)
+    state.advance(to: Shop.date("2026-01-20"))
+    try await withStoreClient(state) { [state] client async throws in
+        func data(_ index: Int) async throws -> [String] {
+            let id = state.id(of: state.transactions[index])
+            var lines: [String] = []
+            for group in try await client.get("/inApps/v1/subscriptions/\(id)").body.objects("data") {
+                for item in group.objects("lastTransactions") {
+                    let jws = Array(try #require(item.text("signedTransactionInfo")).utf8)
+                    let payload = try Shop.verifier.verifyTransaction(jws, now: nil).payload
+                    let (name, product) = (group.text("subscriptionGroupIdentifier"), payload.productID)
+                    lines.append("\(name ?? "") \(product ?? "") \(payload.price ?? -1)")
+                }
+            }
+            return lines
+        }
+        #expect(try await data(1) == ["\(Shop.group) \(Shop.monthly) 1990", "11111111 \(news) 990"])
+        // Byron's own subscription, and what Cleo shares, are in one group.
+        #expect(try await data(0) == ["\(Shop.group) \(Shop.monthly) 1990", "\(Shop.group) \(Shop.monthly) 0"])
+    }
+}

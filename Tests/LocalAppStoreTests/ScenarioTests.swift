@@ -267,9 +267,12 @@ func `every scenario in Examples/scenarios gives its expected decisions`(_ name:
                 """.utf8), named: "s.yaml")
     }
     #expect(try read("  - { at: 2014-03-01, Ada: acquires }").timeline.count == 1)
+    let waiting = "  - { after: 10d, Ada: acquires }\n"
+    #expect(try read(waiting + "  - { at: 2014-03-11, Ada: updates }").timeline.count == 2)
     for (steps, place) in [
         ("  - { at: 2014-02-28, Ada: acquires }", "s.yaml:9:11"),
         ("  - { at: 2014-05-01, Ada: acquires }\n  - { at: 2014-04-30, Ada: updates }", "s.yaml:10:11"),
+        (waiting + "  - { at: 2014-03-10T23:59:59Z, Ada: updates }", "s.yaml:10:11"),
     ] {
         #expect { try read(steps) } throws: {
             "\($0)".contains("\(place): `at` is before the time of the step above, or before `begins`")

@@ -54,6 +54,59 @@ private let onlyByFault: Set<ServerAPIError> = [
             "No App Store Server Notification URL found for provided app. Check that a URL is configured in App Store "
             + "Connect for this environment.",
         .invalidSort: "Invalid request. The sort parameter is invalid.",
+        .generalBadRequest: "Bad request.", .invalidAppIdentifier: "Invalid request app identifier.",
+        .invalidExtendByDays: "Invalid extend by days value.",
+        .invalidRequestIdentifier: "Invalid request identifier.",
+        .startDateTooFarInPast: "Invalid request. The start date is earlier than the allowed start date.",
+        .startDateAfterEndDate: "Invalid request. The end date precedes the start date or the dates are the same.",
+        .invalidPaginationToken: "Invalid request. The pagination token is invalid.",
+        .invalidStartDate: "Invalid request. The start date is not a timestamp value represented in milliseconds.",
+        .invalidEndDate: "Invalid request. The end date is not a timestamp value represented in milliseconds.",
+        .paginationTokenExpired: "Invalid request. The pagination token is expired.",
+        .invalidNotificationType: "Invalid request. The notification type or subtype is invalid.",
+        .multipleFiltersSupplied:
+            "Invalid request. Supply either a transaction id or a notification type, but not both.",
+        .invalidTestNotificationToken: "Invalid request. The test notification token is invalid.",
+        .invalidProductType: "Invalid request. The product type parameter is invalid.",
+        .invalidProductID: "Invalid request. The product id parameter is invalid.",
+        .invalidSubscriptionGroup: "Invalid request. The subscription group identifier parameter is invalid.",
+        .invalidExcludeRevoked: "Invalid exclude revoked.",
+        .invalidInAppOwnershipType: "Invalid request. The in-app ownership type parameter is invalid.",
+        .emptyStorefrontList: "Invalid request. If provided, the list of storefront country codes must not be empty.",
+        .invalidStorefront: "Invalid request. A storefront country code was invalid.",
+        .invalidRevoked: "Invalid request. The revoked parameter is invalid.",
+        .invalidStatus: "Invalid request. The status parameter is invalid.",
+        .invalidAccountTenure: "Invalid request. The account tenure field is invalid.",
+        .invalidAppAccountToken:
+            "Invalid request. The app account token field must contain a valid UUID or an empty string.",
+        .invalidConsumptionStatus: "Invalid request. The consumption status field is invalid.",
+        .invalidCustomerConsented:
+            "Invalid request. The customer consented field is required and must indicate the customer consented",
+        .invalidDeliveryStatus: "Invalid request. The delivery status field is invalid",
+        .invalidLifetimeDollarsPurchased: "Invalid request. The lifetime dollars purchased field is invalid",
+        .invalidLifetimeDollarsRefunded: "Invalid request. The lifetime dollars refunded field is invalid",
+        .invalidPlatform: "Invalid request. The platform field is invalid",
+        .invalidPlayTime: "Invalid request. The playtime field is invalid",
+        .invalidSampleContentProvided: "Invalid request. The sample content provided field is invalid",
+        .invalidUserStatus: "Invalid request. The user status field is invalid",
+        .transactionIsNotConsumable:
+            "Invalid request. The transaction id parameter must represent a consumable in-app purchase",
+        .transactionTypeNotSupported:
+            "Invalid request. The transaction id doesn't represent a supported in-app purchase type",
+        .appTransactionIDNotSupported: "Invalid request. App transactions aren't supported by this endpoint.",
+        .subscriptionExtensionIneligible: "Forbidden - subscription state ineligible for extension.",
+        .subscriptionMaxExtension: "Forbidden - subscription has reached maximum extension count.",
+        .familySharedSubscriptionExtensionIneligible:
+            "Subscriptions that users obtain through Family Sharing can't get a renewal date extension directly.",
+        .appNotFound: "App not found.", .appNotFoundRetryable: "App not found. Please try again.",
+        .originalTransactionIDNotFoundRetryable: "Original transaction id not found. Please try again.",
+        .testNotificationNotFound:
+            "Either the test notification token is expired or the notification and status are not yet available.",
+        .statusRequestNotFound:
+            "The server didn't find a subscription-renewal-date extension request for this requestIdentifier and "
+            + "productId combination.",
+        .appTransactionDoesNotExist: "App transaction does not exist.",
+        .generalInternalRetryable: "An unknown error occurred. Please try again.",
     ]
     for (error, message) in messages { #expect(error.message == message) }
 }
@@ -110,6 +163,13 @@ private func wrongQuestions(_ state: AppStoreState) throws -> [InvalidRequest] {
         wrong(.invalidRequestRevision, "\(history)?revision=1700000000000_999999"),
         wrong(.invalidRequestRevision, "\(history)?revision=1700000000000"),
         wrong(.invalidRequestRevision, "\(history)?revision=1700000000000_1_1"),
+        wrong(.invalidRequestRevision, "\(history)?revision=5_0"),
+        wrong(.invalidRequestRevision, "\(history)?revision=1700000000000_-1"),
+        // The time of this revision is in the future.
+        wrong(.invalidRequestRevision, "\(history)?revision=9999999999999_1"),
+        wrong(.invalidTransactionID, "v1/transactions/\(String(repeating: "4", count: 21))"),
+        wrong(.transactionIDNotFound, "v1/transactions/\(String(repeating: "4", count: 20))"),
+        wrong(.invalidTransactionID, "v2/refund/lookup/4x"),
         wrong(.invalidSort, "\(history)?sort=UP"),
         wrong(.invalidRequestRevision, "v2/refund/lookup/\(id)?revision=x"),
         wrong(.startDateAfterEndDate, "\(history)?startDate=2&endDate=1"),
@@ -153,7 +213,23 @@ private func wrongNotificationRequests(_ state: AppStoreState) -> [InvalidReques
             $0["notificationType"] = .string("SUBSCRIBED")
             $0["transactionId"] = .string(state.id(of: state.transactions[0]))
         },
+        wrong(.multipleFiltersSupplied) {
+            $0["notificationType"] = .string("SUBSCRIBED")
+            $0["notificationSubtype"] = .string("INITIAL_BUY")
+            $0["transactionId"] = .string(state.id(of: state.transactions[0]))
+        },
+        wrong(.invalidNotificationType) {
+            $0["notificationType"] = .string("SUBSCRIBED")
+            $0["notificationSubtype"] = .string("X")
+        },
+        wrong(.invalidNotificationType) { $0["notificationType"] = .number("1") },
+        wrong(.invalidTransactionID) { $0["transactionId"] = .number("1") },
+        wrong(.invalidTransactionID) { $0["transactionId"] = .string("x") },
+        wrong(.transactionIDNotFound) { $0["transactionId"] = .string(unknown) },
+        wrong(.generalBadRequest) { $0["onlyFailures"] = .string("true") },
         wrong(.invalidPaginationToken, token: "x"),
+        wrong(.invalidPaginationToken, token: Base64.urlSafe.text(Array("-1".utf8))),
+        wrong(.invalidPaginationToken, token: Base64.urlSafe.text(Array("\(state.notifications.count + 1)".utf8))),
         // The first notification is from January, and it is September now.
         wrong(.paginationTokenExpired, token: Base64.urlSafe.text(Array("0".utf8))),
     ]
@@ -196,7 +272,13 @@ private func wrongExtensions(_ state: AppStoreState) throws -> [InvalidRequest] 
         wrong(.familySharedSubscriptionExtensionIneligible, try original("Ben")),
         massWrong(.invalidProductID) { $0["productId"] = .string(Shop.coins) },
         massWrong(.emptyStorefrontList) { $0["storefrontCountryCodes"] = .array([]) },
+        massWrong(.emptyStorefrontList) { $0["storefrontCountryCodes"] = .string("USA") },
         massWrong(.invalidStorefront) { $0["storefrontCountryCodes"] = .array([.string("XXX")]) },
+        massWrong(.invalidStorefront) { $0["storefrontCountryCodes"] = .array([.string("USA"), .number("1")]) },
+        massWrong(.invalidProductID) { $0["productId"] = .string("unknown") },
+        massWrong(.invalidProductID) { $0["productId"] = nil },
+        massWrong(.invalidExtendByDays) { $0["extendByDays"] = .string("14") },
+        massWrong(.invalidRequestIdentifier) { $0["requestIdentifier"] = .number("1") },
     ]
 }
 
@@ -237,7 +319,14 @@ private func wrongChanges(_ state: AppStoreState) throws -> [InvalidRequest] {
         token(.appAccountTokenIsNoUUID, state.id(of: first), "me"),
         token(.notAnOriginalTransactionID, state.id(of: renewal), uuid),
         token(.familyTransactionNotSupported, state.id(of: shared), uuid),
-        token(.transactionIDNotFound, unknown, uuid),
+        token(.transactionIDNotFound, unknown, uuid), token(.invalidTransactionID, "me", uuid),
+        InvalidRequest(
+            error: .generalBadRequest, method: .put, path: "v1/transactions/\(state.id(of: first))/appAccountToken"),
+        InvalidRequest(
+            error: .transactionIDNotFound, method: .post, path: "v1/transactions/\(unknown)/finish"),
+        InvalidRequest(
+            error: .transactionIDNotFound, method: .put, path: "v2/transactions/consumption/\(unknown)",
+            body: consumption),
         corrupted(consumption, "customerConsented", .boolean(false), "v2", .invalidCustomerConsented),
         corrupted(consumption, "sampleContentProvided", .null, "v2", .invalidSampleContentProvided),
         corrupted(consumption, "deliveryStatus", .number("0"), "v2", .invalidDeliveryStatus),

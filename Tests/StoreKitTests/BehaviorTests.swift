@@ -70,6 +70,7 @@ import Testing
         await device.run {
             #expect(await entitledProducts().isEmpty)
             #expect(await StoreKit.Transaction.latest(for: Kiosk.pro) == nil)
+            #expect(await !Product.SubscriptionInfo.isEligibleForIntroOffer(for: "another"))
             await #expect(throws: StoreKitError.self) { try await Product.SubscriptionInfo.status(for: Kiosk.group) }
         }
     }

@@ -81,6 +81,7 @@ import Testing
             #expect(latest.purchaseDate == dates.first)
             let current = try #require(await StoreKit.Transaction.currentEntitlement(for: Kiosk.season)).payloadValue
             #expect(current.id == latest.id)
+            #expect(await entitledProducts() == [Kiosk.season])
         }
     }
 }

@@ -117,6 +117,7 @@ import Testing
                 #expect(statuses == [status])
             }
             #expect(groups == [Kiosk.group])
+            #expect(try await Product.SubscriptionInfo.status(for: "another").isEmpty)
             let plan = try #require(try await product(Kiosk.monthly).subscription)
             #expect(try await plan.status == [status])
         }

@@ -271,4 +271,49 @@ struct GroupingTests {
                 == "the line has artifacts of several Apple Accounts; write a line for each account, with the same `id`"
         )
     }
+
+    @Test func `the same appTransactionId in two environments means two customers`() async throws {
+        let lines = [
+            try appTransaction("1"), try appTransaction("1", also: ["receiptType": .string("Sandbox")]),
+        ].map { Array($0.utf8) }
+        let both = try await Corpora.rehearse(lines, from: [.production, .sandbox]).outcome
+        #expect(both.tally.customers == 2 && both.counts.usableLines == 2)
+        let (production, badLines) = try await Corpora.rehearse(lines)
+        #expect(production.tally.customers == 1)
+        #expect(badLines.map(\.line) == [2] && badLines.map(\.isWholeLine) == [true])
+    }
+
+    @Test func `several placeholder ids are sorted, each with its number of Apple Accounts`() async throws {
+        let accounts = try (1...12).map { try appTransaction("\($0)") }
+        let lines = [("y", 12), ("x", 11), ("z", 2)].flatMap { id, count in
+            accounts.prefix(count).map { Array("{\"id\":\"\(id)\",\"appTransaction\":\"\($0)\"}".utf8) }
+        }
+        let outcome = try await Corpora.rehearse(lines).outcome
+        #expect(outcome.anonymousIDs == [.init(id: "x", accounts: 11), .init(id: "y", accounts: 12)])
+        // Only the id with two accounts joins them.
+        #expect(outcome.tally.customers == 11)
+    }
+
+    @Test(arguments: [true, false])
+    func `a line without purchasesAreComplete has all purchases only if the user says so`(isComplete: Bool)
+        async throws
+    {
+        // This customer got the app when it was free, so only a purchase could grant anything.
+        let instant = try #require(Date(written: "2015-07-01"))
+        let app = try appTransaction(
+            "1", also: ["originalApplicationVersion": .string("300"), "originalPurchaseDate": .instant(instant)])
+        let folder = try ScratchFolder()
+        let rehearsal = EvidenceRehearsal(
+            try Corpora.comparison(), app: AppIdentity(bundleID: "com.example.calculator", appAppleID: 828_838_134),
+            trust: try TrustConfiguration(anchors: [.production: Corpora.authority.get().anchors]), now: Date(),
+            purchasesAreComplete: isComplete)
+        for (name, line) in [("jws", app), ("json", "{\"appTransaction\":\"\(app)\"}")] {
+            let file = folder.path + "/" + name
+            try Data(line.utf8).write(to: URL(fileURLWithPath: file))
+            let tally = try await rehearsal.run(over: EvidenceSource(path: file)).tally
+            let index = try #require(tally.entitlements.firstIndex(of: "everything"))
+            let counts = tally.byEntitlement[index].counts
+            #expect(counts.denied == (isComplete ? 1 : 0) && counts.undetermined == (isComplete ? 0 : 1), "\(name)")
+        }
+    }
 }

@@ -50,4 +50,13 @@ struct LineSplitterTests {
         #expect(batches.count == 3)
         #expect(batches.map(\.firstLine) == [1, 4097, 8193])
     }
+
+    @Test(arguments: [1, 2])
+    func `evidence of fewer bytes than a byte order mark is read`(chunk: Int) {
+        for (text, expected) in [
+            ("", []), ("a", ["1: a"]), ("a\n", ["1: a"]), ("\n\n", ["1: ", "2: "]), ("\na", ["1: ", "2: a"]),
+        ] {
+            #expect(lines(of: text, chunk: chunk) == expected)
+        }
+    }
 }

@@ -149,4 +149,16 @@ struct SpillTests {
         let shares = deciding.compactMap(\.share)
         #expect(shares == shares.sorted() && shares.allSatisfy { $0 > 0 && $0 <= 1 })
     }
+
+    @Test func `a damaged record is skipped, and the records after it are read`() throws {
+        let good = Self.bytes(Self.entry([1], id: "ada"))
+        // The first four bytes are the length of the rest. There is no kind of name with the number 9.
+        let damaged: [[UInt8]] = [[3, 0, 0, 0, 0, 9, 0], [1, 0, 0, 0, 1], [0, 0, 0, 0]]
+        for bad in damaged {
+            var found: [String] = []
+            let tail = good + bad + good + [5, 0, 0, 0, 1]
+            try BucketContents(file: nil, tail: tail, isTaken: false).forEach { found.append(Self.words($0)) }
+            #expect(found == Array(repeating: "appTransactionID 704é, ada, none, [1]", count: 2), "\(bad)")
+        }
+    }
 }

@@ -146,12 +146,31 @@ struct FailConditionTests {
 
     @Test func `a --fail-if condition about losses, gains or changes is refused without an old policy`() throws {
         let comparison = Comparison(of: try Population.policy(freeFrom: "100"), at: Population.now)
-        for measure in ["lost", "gained", "changed", "everything.changed"] {
+        for measure in [
+            "lost", "gained", "changed", "everything.changed", "loses", "gains", "changesOutcome", "changesReason",
+            "everything.lost",
+        ] {
             let error = #expect(throws: RehearsalError.self, "\(measure)") {
                 try FailCondition("\(measure)>0", of: comparison)
             }
             #expect(error?.description.contains("add --against") == true, "\(measure)")
         }
         #expect(throws: Never.self) { try FailCondition("denied>0", of: comparison) }
+    }
+
+    @Test func `a database has no rejected lines, so a --fail-if condition about them measures zero`() throws {
+        let measurements = try report(["rejected>0", "rejected>0%", "rejected>=0"]).measurements
+        #expect(measurements.map(\.value) == [0, 0, 0] && measurements.map(\.fails) == [false, false, true])
+        #expect(measurements.map(\.text) == ["0", "0%", "0"])
+    }
+
+    @Test func `the measured value of a --fail-if condition is of the first entitlement that fails`() throws {
+        let tally = try report([]).tally
+        let counts = tally.byEntitlement.map(\.counts.denied)
+        let limit = min(counts[0], counts[1])
+        #expect(counts[0] != counts[1])
+        let measurement = try #require(try report(["denied>\(limit)"]).measurements.first)
+        let index = counts[0] > limit ? 0 : 1
+        #expect(measurement.entitlement == tally.entitlements[index] && measurement.value == Double(counts[index]))
     }
 }

@@ -104,6 +104,8 @@ struct PageCauseTests {
                 .faint("               4  of them because `\(Self.yearly)` no longer grants it")))
         let removed = try Self.losses(in: report).compactMap { $0["removedProducts"] as? [String] }
         #expect(removed == [[Self.yearly]])
+        // Everyone who bought it counts, even a customer who keeps the right for another reason.
+        #expect(report.tally.productsWithoutEntitlement == [Self.yearly: 7])
     }
 
     @Test func `a rehearsal page names no product for a loss with another cause`() throws {

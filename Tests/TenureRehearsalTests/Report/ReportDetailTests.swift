@@ -87,4 +87,40 @@ struct ReportDetailTests {
         #expect("Ada's \u{202E}keys".htmlEscaped.hasPrefix("Ada&#39;s "))
         #expect(!"\u{202E}".htmlEscaped.unicodeScalars.contains("\u{202E}"))
     }
+
+    @Test func `a rehearsal with too many rejected lines gives no verdict, even if customers lose something`() throws {
+        let rejected = try report(rejecting: 21)
+        #expect(rejected.tally.losing > 0 && rejected.headline.level == .stop)
+        #expect(
+            rejected.headline.sentence
+                == "No verdict: more than 5% of the lines have a rejected artifact; 21 of 400 lines (5.25%) were rejected, whole or in part."
+        )
+        #expect(try report(rejecting: 20).headline.sentence.hasPrefix("Do not ship: "))
+    }
+
+    @Test func `a rehearsal's JSON has no changes without an old policy, and no placeholder without --identify`()
+        throws
+    {
+        let comparison = Comparison(of: try Population.policy(freeFrom: "100"), at: Population.now)
+        var tally = Tally(for: comparison)
+        for customer in Population.customers(40, seed: 4) {
+            comparison.count(customer.evidence, id: customer.id, in: &tally)
+        }
+        let report = RehearsalReport(
+            policyName: "new.yaml", oldPolicyName: nil, comparison: comparison,
+            input: .evidence(
+                name: "lines", counts: InputCounts(), badLines: nil,
+                anonymousIDs: [.init(id: "placeholder", accounts: 12)]), tally: tally)
+        let json = String(decoding: report.json(.compact), as: UTF8.self)
+        let parts = [
+            #"{"policy":"new.yaml","against":null,"at":"2016-01-01T00:00:00Z","partial":false,"verdict":{"#,
+            #""rejectedArtifactsByReason":{},"anonymousIDs":[{"accounts":12}]},"#,
+            #""customers":{"total":40,"heldByPromise":0,"contradicting":\#(tally.contradicting)},"#,
+        ]
+        for part in parts { #expect(json.contains(part), "\(part)") }
+        for name in ["problem", "rejectedFile", "gains", "losing", "losses", "transitions", "id", "before"] {
+            #expect(!json.contains("\"\(name)\":"), "\(name)")
+        }
+        #expect(!json.contains("placeholder"))
+    }
 }

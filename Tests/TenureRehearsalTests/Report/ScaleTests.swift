@@ -122,7 +122,8 @@ struct ScaleTests {
     @Test(
         arguments: [
             (0, "0"), (940, "940"), (1000, "1k"), (2500, "2.5k"), (20_000, "20k"), (500_000, "500k"),
-            (1_000_000, "1M"), (2_500_000, "2.5M"),
+            (1_000_000, "1M"), (2_500_000, "2.5M"), (999, "999"), (1_049, "1k"), (9_949, "9.9k"), (9_960, "10k"),
+            (12_345, "12k"), (12_600, "13k"), (999_400, "999k"), (999_500, "1M"), (25_000_000, "25M"),
         ] as [(Int, String)])
     func `the axis of a rehearsal chart has short numbers`(number: Int, text: String) {
         #expect(number.brief == text)
@@ -143,5 +144,31 @@ struct ScaleTests {
         #expect(
             EraSpans(of: policy, on: .iOS)?.caption == "The policy has no date for the beginning of free.")
         #expect(EraSpans(of: policy, on: nil) == nil)
+    }
+
+    @Test func `an era without a date may be among those before the first dated era, and never among those after it`()
+        throws
+    {
+        func caption(_ begins: [Platform: Beginning]...) throws -> String? {
+            let later = begins.enumerated().map { number, begins in
+                Era(name: "era\(number)", model: .free, begins: begins, changeover: .noWindow)
+            }
+            let policy = try Policy(
+                app: .init(bundleID: "com.example.calculator", appleID: 828_838_134),
+                eras: [Era(name: "paid", model: .paid)] + later, buildNumbers: .increasing,
+                entitlements: [Entitlement(name: "everything", honors: [Honor(era: "paid")])])
+            return EraSpans(of: policy, on: .iOS)?.caption
+        }
+        let build = [Platform.iOS: Beginning.at(version: AppVersion("50"), date: nil)]
+        let day = [Platform.iOS: Beginning.at(version: AppVersion("60"), date: Population.date("2015-06-10"))]
+        let later = [Platform.iOS: Beginning.at(version: AppVersion("70"), date: nil)]
+        let note = "The policy has no date for the beginning of"
+        #expect(
+            try caption(build, day) == "Eras: paid / era0 until June 10, 2015; era1 since then. \(note) era0.")
+        #expect(
+            try caption(day, later) == "Eras: paid until June 10, 2015; era0 since then. \(note) era1.")
+        #expect(
+            try caption(build, day, later)
+                == "Eras: paid / era0 until June 10, 2015; era1 since then. \(note) era0 and era2.")
     }
 }
