@@ -264,4 +264,54 @@ import Testing
         let payload = try verifier.verifyAppTransaction(jws, now: nil).payload
         #expect(rejection { try payload.deviceBinding() }?.code == .malformed)
     }
+
+    @Test
+    func `one field of a device binding without the other is malformed, and an artifact without both isn't bound`()
+        throws
+    {
+        let full = try minter.payload(of: .transaction)
+        let unbound: [String: JSONValue] = ["deviceVerification": .null, "deviceVerificationNonce": .null]
+        for (missing, detail) in [
+            ("deviceVerification", "`deviceVerification` must be Base64 of 48 bytes"),
+            ("deviceVerificationNonce", "`deviceVerificationNonce` must be a UUID"),
+        ] {
+            try #require(full[missing] != nil)
+            for kind in [JWSKind.appTransaction, .transaction] {
+                let jws = try minter.mint(kind, setting: [missing: .null])
+                #expect(rejection { try binding(of: jws, kind) }?.detail == detail)
+            }
+        }
+        let nonce = try minter.mint(.transaction, setting: ["deviceVerificationNonce": .string("1")])
+        #expect(
+            rejection { try binding(of: nonce, .transaction) }?.detail == "`deviceVerificationNonce` must be a UUID")
+        #expect(try binding(of: minter.mint(.transaction, setting: unbound), .transaction) == nil)
+        let bound = try binding(of: minter.mint(.transaction), .transaction)
+        #expect(bound?.matches(deviceVerificationID: MintedApp.device) == true)
+    }
+
+    private func binding(of jws: [UInt8], _ kind: JWSKind) throws -> DeviceVerification? {
+        kind == .appTransaction
+            ? try verifier.verifyAppTransaction(jws, from: .appStoreServer, now: nil).payload.deviceBinding()
+            : try verifier.verifyTransaction(jws, now: nil).payload.deviceBinding()
+    }
+
+    @Test func `evidence of a notification has its app transaction, and its renewal info`() throws {
+        let rescinded = try minter.mint(
+            .notification,
+            setting: ["notificationType": .string("RESCIND_CONSENT"), "data": .null, "appData": appData()])
+        let app = VerifiedArtifact.notification(try verifier.verifyNotification(rescinded, now: nil))
+        let acquired = try Evidence(in: .production, from: [app], purchasesAreComplete: false)
+        #expect(acquired.acquisitions.count == 1 && acquired.purchases.isEmpty)
+        let end = Date(timeIntervalSince1970: 1_830_000_000)
+        let renewal = try minter.mint(.renewalInfo, setting: ["gracePeriodExpiresDate": .integer(1_830_000_000_000)])
+        guard case .object(var data)? = try minter.payload(of: .notification)["data"] else {
+            Issue.record("the notification has no data")
+            return
+        }
+        data["signedRenewalInfo"] = .string(String(decoding: renewal, as: UTF8.self))
+        let renewed = try minter.mint(.notification, setting: ["data": .object(data)])
+        let notification = VerifiedArtifact.notification(try verifier.verifyNotification(renewed, now: nil))
+        let evidence = try Evidence(in: .production, from: [notification], purchasesAreComplete: false)
+        #expect(evidence.purchases.map(\.gracePeriodExpiresDate) == [end])
+    }
 }

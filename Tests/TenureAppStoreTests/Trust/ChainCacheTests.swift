@@ -154,6 +154,47 @@ import X509
         }
     }
 
+    @Test func `the 17th JWS header replaces the oldest of the cached headers, and the next one the second oldest`()
+        throws
+    {
+        let cache = try cache()
+        let pair = Minted.authority.jws
+        let chain = try cache.chain(leaf: pair.leaf.der, intermediate: pair.intermediate.der, purpose: .jws)
+        let headers = (0..<18).map { Array("header \($0)".utf8) }
+        func remember(_ number: Int) { cache.remember(header: headers[number][...], of: chain) }
+        func known() -> [Int] { headers.indices.filter { isKnown(headers[$0][...], in: cache) } }
+        for number in 0..<16 { remember(number) }
+        // A header that is already there replaces none.
+        remember(3)
+        #expect(known() == Array(0..<16))
+        remember(16)
+        #expect(known() == Array(1..<17))
+        remember(17)
+        #expect(known() == Array(2..<18))
+        remember(0)
+        #expect(known() == [0] + Array(3..<18))
+    }
+
+    @Test func `valid certificate chains don't use up the limit of chain checks`() throws {
+        let cache = try cache(.init(burst: 1, perSecond: 0))
+        let renewed = try Minted.authority.chain(for: .jws, defect: .leafExpiredSince, signedAt: Minted.instant)
+        for chain in [Minted.authority.jws, renewed] {
+            #expect(throws: Never.self) {
+                try cache.chain(leaf: chain.leaf.der, intermediate: chain.intermediate.der, purpose: .jws)
+            }
+        }
+        func found(_ number: Int) -> Rejection? {
+            let pair = badPair(number)
+            return rejection { try cache.chain(leaf: pair.leaf, intermediate: pair.intermediate, purpose: .jws) }
+        }
+        let checked = found(0)
+        #expect(checked?.code == .untrustedChain && checked?.isRetryable == false)
+        let unchecked = found(1)
+        #expect(unchecked?.code == .tooManyUnknownSigners && unchecked?.isRetryable == true)
+        #expect(
+            unchecked?.detail == "too many unknown signers came in a short time; send the artifact again later")
+    }
+
     @Test func `the limit for checks of unknown certificate chains recovers over time`() async throws {
         let cache = try cache(.init(burst: 1, perSecond: 100))
         func code(_ number: Int) -> Rejection.Code? {
