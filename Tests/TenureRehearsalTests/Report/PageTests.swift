@@ -198,7 +198,7 @@ struct PageTests {
         let legend = try #require(between("<div class=\"legend\">", "</div>", in: page).first)
         #expect(
             between("<i class=\"", "\"", in: legend) == [
-                "granted", "gains", "undetermined", "denied", "loses", "changeover",
+                "granted", "gains", "undetermined", "denied", "loses",
             ])
         #expect(between("<b>", "</b>", in: legend) == ["7", "0", "0", "5", "5"])
         #expect(legend.contains("keeps it <b>7</b> (41.2%)"))
