@@ -131,4 +131,25 @@ import Testing
             }
         }
     }
+
+    @Test func `the timeline and the export of a customer with a receipt have its download ID and its Base64`()
+        async throws
+    {
+        try await withAdminClient { admin, _ in
+            let receipt = try Calculator.receipts().text()
+            _ = try await admin.client.sync(SyncRequest(receipt: receipt), from: nil)
+            let found = try await admin.post("/v1/admin/customers/find", ["artifact": receipt]).found
+            let path = "/v1/admin/customers/\(try #require(found.first))"
+            let entries = try await admin.get(path + "/timeline").entries
+            let acquired = try #require(entries.first { $0["kind"] as? String == "acquired" })
+            #expect(acquired["downloadID"] as? String == "500000000000037" && acquired["appTransactionID"] == nil)
+            let artifact = try #require(entries.first { $0["kind"] as? String == "artifact" })
+            #expect(artifact["artifact"] as? String == "receipt")
+            let data = try await admin.get(path + "/export").json["data"] as? [String: Any]
+            let artifacts = try #require(data?["artifacts"] as? [[String: Any]])
+            #expect(artifacts.map { $0["kind"] as? String } == ["receipt"])
+            #expect(artifacts.map { $0["base64"] as? String } == [receipt])
+            #expect(artifacts.allSatisfy { $0["jws"] == nil })
+        }
+    }
 }
