@@ -62,6 +62,34 @@ func configuredApp(_ name: String, bundleID: String, in folder: String) throws -
         }
     }
 
+    @Test func `if no app is ready, the response names the reason of each app`() async throws {
+        try await withFolder { folder in
+            let opened = Locked<Store?>(nil)
+            var calculator = try configuredApp("calculator", bundleID: "com.example.calculator", in: folder)
+            calculator.openStore = { configuration in
+                let store = try TenureService.openStore(configuration)
+                opened.withLock { $0 = store }
+                return store
+            }
+            var notes = try configuredApp("notes", bundleID: "com.example.notes", in: folder)
+            notes.openStore = { _ in throw ServiceError.failed("the database can't be opened") }
+            let application = try await buildApplication(
+                AppsConfiguration([notes, calculator]), logger: Calculator.logger)
+            try await application.test(.router) { http in
+                let client = Client(http: http)
+                let store = try #require(opened.withLock { $0 })
+                try await store.close()
+                let response = try await client.get("/health/ready")
+                let problem = try client.problem(response)
+                #expect(problem.code == .busy && problem.reason == "noAppReady")
+                #expect(response.headers[.retryAfter] == "5")
+                #expect(
+                    problem.detail
+                        == "no app is ready (notes: appNotRunning, calculator: databaseFailed); the log says why")
+            }
+        }
+    }
+
     @Test func `ten wrong keys limit the routes about all apps, but neither the right key nor the routes of an app`()
         async throws
     {
