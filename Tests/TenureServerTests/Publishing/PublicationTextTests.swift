@@ -165,6 +165,33 @@ import Testing
         }
     }
 
+    @Test func `a policy that takes a right from some customers and gives it to others needs both numbers`()
+        async throws
+    {
+        try await withAdminClient { admin, _ in
+            let (owner, newcomer) = (try await admin.owner(), try await admin.newcomer())
+            let swapped = try Calculator.policy(
+                honors: [Honor(era: "freemium")], acknowledgments: [Policy.takesFromOwners])
+            let rehearsal = try await admin.rehearse(swapped)
+            #expect(rehearsal.number("losing") == 1 && rehearsal.number("gaining") == 1, "\(rehearsal.text)")
+            let id = try #require(rehearsal.rehearsal)
+            let cases: [(numbers: [String: Any?], reason: String)] = [
+                ([:], "takesRights"), (["giveTo": 1, "rehearsal": id], "takesRights"),
+                (["takeFrom": 1, "rehearsal": id], "givesRights"),
+                (["takeFrom": 0, "giveTo": 1, "rehearsal": id], "otherNumber"),
+                (["takeFrom": 1, "giveTo": 0, "rehearsal": id], "otherNumber"),
+            ]
+            for (numbers, reason) in cases {
+                let refused = try await admin.publish(swapped, numbers)
+                #expect(refused.reason == reason, "\(refused.text)")
+            }
+            let published = try await admin.publish(swapped, ["takeFrom": 1, "giveTo": 1, "rehearsal": id])
+            #expect(published.number("losing") == 1 && published.number("gaining") == 1, "\(published.text)")
+            #expect(try await admin.outcome(of: owner)[0] == "denied")
+            #expect(try await admin.outcome(of: newcomer)[0] == "granted")
+        }
+    }
+
     @Test func `a rehearsal and a publication count no customers of test environments`() async throws {
         try await withAdminClient { admin, _ in
             let owner = try await admin.owner()
