@@ -87,6 +87,9 @@ import Testing
             "UPDATE policies SET compiled = x'7b7d' WHERE version = 1", finding: "was changed after it was stored",
             .restore,
             namesCustomer: false),
+        Damage(
+            "UPDATE policies SET compiled = x'7b7d' WHERE version = 2",
+            finding: "policy 2 was changed after it was stored", .restore, namesCustomer: false),
         // The digest is that of the bytes, so another program stored an empty policy.
         Damage(
             """

@@ -66,4 +66,23 @@ import Testing
             #expect(entries.allSatisfy { $0[2] != "-" })
         }
     }
+
+    @Test func `a database that was deleted while it was open is logged once, as critical`() async throws {
+        try await withFolder { folder in
+            let path = folder + "/tenure.sqlite"
+            let store = try Store(SQLiteDatabase(path: path))
+            _ = try await store.write { try $0.position() }
+            let lines = LogLines()
+            let watch = DatabaseWatch(store: store, logger: lines.logger(.info))
+            await watch.check()
+            #expect(lines.texts == [])
+            try FileManager.default.removeItem(atPath: path)
+            for _ in 0..<2 { await watch.check() }
+            try #require(lines.texts.count == 1, "\(lines.texts)")
+            let entry = try JSONSerialization.jsonObject(with: Data(lines.texts[0].utf8)) as? [String: String]
+            #expect(entry?["level"] == "critical")
+            #expect(entry?["message"]?.hasPrefix("`\(path)` was deleted or moved while it was open.") == true)
+            try? await store.close()
+        }
+    }
 }
