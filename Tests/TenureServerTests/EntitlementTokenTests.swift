@@ -34,6 +34,12 @@ import Testing
             #expect(jws.claims["appTransactionID"] as? String == "704000000000000001")
             #expect(jws.claims["device"] as? String == Calculator.device.hashed)
             #expect(jws.claims["iat"] as? Int == 1_795_176_000)
+            #expect(jws.claims["exp"] as? Int == 1_795_176_000 + 365 * 86_400)
+            #expect(
+                jws.claims.keys.sorted() == [
+                    "appTransactionID", "bundleID", "device", "entitlements", "environment", "exp", "iat", "iss",
+                    "nonce", "sub", "test",
+                ])
             let everything = (jws.claims["entitlements"] as? [String: [String: Int]])?["everything"]
             #expect(everything?["refreshAfter"] == 1_795_176_000 + 14 * 86_400)
             #expect(everything?["until"] == nil)

@@ -131,4 +131,70 @@ import Testing
             }
         }
     }
+
+    @Test func `the timeline and the export of a customer with a receipt have its download ID and its Base64`()
+        async throws
+    {
+        try await withAdminClient { admin, _ in
+            let receipt = try Calculator.receipts().text()
+            _ = try await admin.client.sync(SyncRequest(receipt: receipt), from: nil)
+            let found = try await admin.post("/v1/admin/customers/find", ["artifact": receipt]).found
+            let path = "/v1/admin/customers/\(try #require(found.first))"
+            let entries = try await admin.get(path + "/timeline").entries
+            let acquired = try #require(entries.first { $0["kind"] as? String == "acquired" })
+            #expect(acquired["downloadID"] as? String == "500000000000037" && acquired["appTransactionID"] == nil)
+            let artifact = try #require(entries.first { $0["kind"] as? String == "artifact" })
+            #expect(artifact["artifact"] as? String == "receipt")
+            let data = try await admin.get(path + "/export").json["data"] as? [String: Any]
+            let artifacts = try #require(data?["artifacts"] as? [[String: Any]])
+            #expect(artifacts.map { $0["kind"] as? String } == ["receipt"])
+            #expect(artifacts.map { $0["base64"] as? String } == [receipt])
+            #expect(artifacts.allSatisfy { $0["jws"] == nil })
+        }
+    }
+
+    @Test func `an export has the dates of a customer's artifacts, notifications, devices, events and audit`()
+        async throws
+    {
+        let clock = TestClock()
+        try await withService({
+            $0.adminKey = AdminClient.adminKey
+            $0.now = { clock.now }
+        }) { client in
+            let admin = AdminClient(client: client, key: AdminClient.adminKey)
+            let owner = try await admin.owner(Self.id)
+            clock.advance(by: 60)
+            let notification = try Calculator.minter().text(
+                .notification, ["subtype": .string("BILLING_RECOVERY")])
+            #expect(try await client.notify(notification).status == .ok)
+            clock.advance(by: 60)
+            _ = try await admin.owner(Self.id)
+            #expect(try await admin.post(try owner.path("/links"), ["userID": "ada"]).status == .ok)
+            let export = try await admin.get(try owner.path("/export"))
+            #expect(export.json["exportedAt"] as? String == "2026-11-20T12:02:00Z")
+            let data = try #require(export.json["data"] as? [String: Any])
+            func rows(_ name: String) -> [[String: Any]] { data[name] as? [[String: Any]] ?? [] }
+            let artifacts = rows("artifacts").map { row in
+                ["kind", "signedAt", "receivedAt"].map { row[$0] as? String }
+            }
+            #expect(artifacts == [["appTransaction", "2026-11-20T11:59:00Z", "2026-11-20T12:00:00Z"]])
+            #expect(
+                rows("notifications").map { $0 as? [String: String] } == [
+                    [
+                        "kind": "DID_RENEW", "subtype": "BILLING_RECOVERY", "signedAt": "2026-11-20T11:59:00Z",
+                        "receivedAt": "2026-11-20T12:01:00Z", "jws": notification,
+                    ]
+                ])
+            let devices = rows("devices")
+            #expect(devices.map { $0["device"] as? String } == [Calculator.device.hashed])
+            #expect(devices.map { $0["firstSeen"] as? String } == ["2026-11-20T12:00:00Z"])
+            #expect(devices.map { $0["lastSeen"] as? String } == ["2026-11-20T12:02:00Z"])
+            #expect(devices.map { $0["entitlementTokens"] as? Int } == [2])
+            let linked = try #require(rows("events").first { $0["kind"] as? String == "linked" })
+            #expect(linked["at"] as? String == "2026-11-20T12:02:00Z" && linked["actor"] as? String == "adminKey")
+            // The entry about this export is written after the data was read.
+            #expect(rows("audit").map { $0["action"] as? String } == ["link"])
+            #expect(rows("audit").map { $0["at"] as? String } == ["2026-11-20T12:02:00Z"])
+        }
+    }
 }

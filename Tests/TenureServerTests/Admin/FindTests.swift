@@ -60,6 +60,35 @@ import Testing
         }
     }
 
+    @Test func `support finds customers by the order of a later renewal, and by the orders in a receipt`() async throws
+    {
+        try await withAdminClient { admin, _ in
+            let (minter, id) = (Calculator.minter(), "704000000000000001")
+            let (first, second) = ("410000000000701", "410000000000702")
+            func renewal(_ transaction: String, order: String) throws -> String {
+                try minter.transaction(
+                    transaction, of: id,
+                    ["originalTransactionId": .string("2000000000000001"), "webOrderLineItemId": .string(order)])
+            }
+            let bought = try renewal("2000000000000001", order: first)
+            let customer = try await admin.owner(id, transactions: [bought])
+            #expect(try await admin.get("/v1/admin/customers?id=\(second)").found.isEmpty)
+            _ = try await admin.owner(id, transactions: [bought, try renewal("2000000000000002", order: second)])
+            for order in [first, second] {
+                #expect(try await admin.get("/v1/admin/customers?id=\(order)").found == [customer.id], "\(order)")
+            }
+            let receipt = try Calculator.receipts().text { draft in
+                for index in draft.purchases.indices {
+                    draft.purchases[index][.webOrderLineItemID] = .number(UInt64(410_000_000_000_801 + index))
+                }
+            }
+            _ = try await admin.client.sync(SyncRequest(receipt: receipt), from: nil)
+            let owner = try #require(
+                try await admin.post("/v1/admin/customers/find", ["artifact": receipt]).found.first)
+            #expect(try await admin.get("/v1/admin/customers?id=410000000000801").found == [owner])
+        }
+    }
+
     @Test func `the zero that a receipt has instead of an order ID finds no customer`() async throws {
         try await withAdminClient { admin, _ in
             let receipt = try Calculator.receipts().text { draft in

@@ -62,6 +62,55 @@ func configuredApp(_ name: String, bundleID: String, in folder: String) throws -
         }
     }
 
+    @Test func `the log entry of a request to one of several apps has the app's name`() async throws {
+        try await withFolder { folder in
+            let apps = try ["calculator", "notes"].map {
+                try configuredApp($0, bundleID: "com.example.\($0)", in: folder)
+            }
+            let lines = LogLines()
+            let application = try await buildApplication(AppsConfiguration(apps), logger: lines.logger(.info))
+            try await application.test(.router) { http in
+                for path in ["/apps/notes/v1/products", "/nowhere", "/apps/calculator/v1/products"] {
+                    _ = try await Client(http: http).get(path)
+                }
+            }
+            let entries = try lines.texts.compactMap {
+                try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any]
+            }
+            let requests = entries.filter { $0["message"] as? String == "request" }
+            #expect(requests.map { $0["app"] as? String } == ["notes", nil, "calculator"])
+            #expect(requests.map { $0["route"] as? String } == ["/v1/products", "none", "/v1/products"])
+        }
+    }
+
+    @Test func `if no app is ready, the response names the reason of each app`() async throws {
+        try await withFolder { folder in
+            let opened = Locked<Store?>(nil)
+            var calculator = try configuredApp("calculator", bundleID: "com.example.calculator", in: folder)
+            calculator.openStore = { configuration in
+                let store = try TenureService.openStore(configuration)
+                opened.withLock { $0 = store }
+                return store
+            }
+            var notes = try configuredApp("notes", bundleID: "com.example.notes", in: folder)
+            notes.openStore = { _ in throw ServiceError.failed("the database can't be opened") }
+            let application = try await buildApplication(
+                AppsConfiguration([notes, calculator]), logger: Calculator.logger)
+            try await application.test(.router) { http in
+                let client = Client(http: http)
+                let store = try #require(opened.withLock { $0 })
+                try await store.close()
+                let response = try await client.get("/health/ready")
+                let problem = try client.problem(response)
+                #expect(problem.code == .busy && problem.reason == "noAppReady")
+                #expect(response.headers[.retryAfter] == "5")
+                #expect(
+                    problem.detail
+                        == "no app is ready (notes: appNotRunning, calculator: databaseFailed); the log says why")
+            }
+        }
+    }
+
     @Test func `ten wrong keys limit the routes about all apps, but neither the right key nor the routes of an app`()
         async throws
     {

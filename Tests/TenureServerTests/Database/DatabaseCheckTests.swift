@@ -58,6 +58,17 @@ import Testing
             .trust),
         Damage(
             "UPDATE artifacts SET sha256 = x'00' WHERE id = 1", finding: "was changed after it was stored", .restore),
+        // The second and the third artifact of the first customer.
+        Damage(
+            """
+            UPDATE artifacts SET sha256 = x'00' WHERE id =
+            (SELECT id FROM artifacts WHERE customer = 1 ORDER BY id LIMIT 1 OFFSET 1)
+            """, finding: "artifact 2 (transaction) was changed after it was stored", .restore),
+        Damage(
+            """
+            UPDATE artifacts SET bytes = CAST(bytes || x'41' AS BLOB) WHERE id =
+            (SELECT id FROM artifacts WHERE customer = 1 ORDER BY id LIMIT 1 OFFSET 2)
+            """, finding: "artifact 3 (transaction) of cus_", .trust),
         Damage("UPDATE artifacts SET header = NULL WHERE id = 1", finding: "no header", .restore),
         Damage("UPDATE artifacts SET kind = 9 WHERE id = 1", finding: "unknown kind of artifact 9", .restore),
         Damage(
@@ -76,6 +87,9 @@ import Testing
             "UPDATE policies SET compiled = x'7b7d' WHERE version = 1", finding: "was changed after it was stored",
             .restore,
             namesCustomer: false),
+        Damage(
+            "UPDATE policies SET compiled = x'7b7d' WHERE version = 2",
+            finding: "policy 2 was changed after it was stored", .restore, namesCustomer: false),
         // The digest is that of the bytes, so another program stored an empty policy.
         Damage(
             """
@@ -103,6 +117,37 @@ import Testing
             if let customer = finding?.customer, !damage.sql[0].contains("support_grants") {
                 #expect(names.contains(customer))
             }
+        }
+    }
+
+    @Test func `checking a database names the parts in which a customer's facts differ from the artifacts`()
+        async throws
+    {
+        try await DatabaseTestBed.withFilledStore { store in
+            let facts = try #require(try await store.lookUp(1)).facts
+            try #require(!facts.purchases.isEmpty && facts.support.isEmpty)
+            func problems(_ changed: CustomerFacts) async throws -> [String] {
+                let bytes = changed.encoded
+                _ = try await store.database.write(locking: []) { session throws(StoreError) in
+                    try session.execute("UPDATE customers SET facts = $1 WHERE id = 1", [.blob(bytes)])
+                }
+                return try await DatabaseTestBed.findings(store).map(\.problem)
+            }
+            func differ(_ parts: String) -> [String] {
+                ["the stored facts differ from the facts that the artifacts prove (\(parts))"]
+            }
+            var changed = CustomerFacts()
+            changed.add(facts.proofs)
+            changed.add(facts.renewals)
+            changed.add(facts.promises)
+            changed.purchasesAreComplete = facts.purchasesAreComplete
+            #expect(try await problems(changed) == differ("purchases"))
+            changed.purchasesAreComplete.toggle()
+            #expect(try await problems(changed) == differ("purchases, whether all purchases are known"))
+            changed.isUnbound.toggle()
+            let all = differ("purchases, whether all purchases are known, whether the customer is unbound")
+            #expect(try await problems(changed).contains(all[0]))
+            #expect(try await problems(facts) == [])
         }
     }
 

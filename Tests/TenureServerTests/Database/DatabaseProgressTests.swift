@@ -9,10 +9,11 @@ import Testing
 @Suite struct `the progress of work on a whole database` {
     @Test func `checks, dumps and rebuilds report their progress up to the number of all customers`() async throws {
         try await DatabaseTestBed.withFilledStore { store in
-            let (total, living) = try await store.database.read { session throws(StoreError) in
+            let (total, living, artifacts) = try await store.database.read { session throws(StoreError) in
                 (
                     try session.row("SELECT count(*) FROM customers")?.integer(0) ?? 0,
-                    try session.row("SELECT count(*) FROM customers WHERE merged_into IS NULL")?.integer(0) ?? 0
+                    try session.row("SELECT count(*) FROM customers WHERE merged_into IS NULL")?.integer(0) ?? 0,
+                    try session.row("SELECT count(*) FROM artifacts")?.integer(0) ?? 0
                 )
             }
             #expect(living > 15)
@@ -23,6 +24,7 @@ import Testing
             let check = try await DatabaseCheck.run(
                 on: store, trust: trust, progress: { checked.append([$0, $1]) }, report: { _ in })
             #expect(checked.all == whole && check.customers == total && check.findings == 0)
+            #expect(Int64(check.artifacts) == artifacts && artifacts > 15)
 
             let dumped = Collected<[Int64]>()
             let lines = Collected<[UInt8]>()

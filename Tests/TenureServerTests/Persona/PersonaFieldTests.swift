@@ -75,6 +75,23 @@ import Testing
         }
     }
 
+    @Test func `a persona token for another app is refused, even if the service's key signed it`() async throws {
+        try await withServiceTestBed({ $0.adminKey = AdminClient.adminKey }) { testBed in
+            let (service, admin) = (
+                testBed.service, AdminClient(client: testBed.client, key: AdminClient.adminKey)
+            )
+            _ = try await admin.persona()
+            let stored = try #require(try await service.store.read { try $0.personas() }.first)
+            func problems(_ bundleID: String) async throws -> [String] {
+                let token = PersonaToken(persona: stored, bundleID: bundleID)
+                let text = try token.signed(by: service.signingKeys.current)
+                return try await admin.sandboxed(as: text).problems.map(\.code)
+            }
+            #expect(try await problems("com.example.calculator") == [])
+            #expect(try await problems("com.example.notes") == ["personaUnknown"])
+        }
+    }
+
     @Test func `without a nonce, an entitlement token of a persona ends with the persona or after an hour`()
         async throws
     {

@@ -119,7 +119,8 @@ import Testing
                 let rehearsal = try await admin.post(Self.rehearsals, ["policy": text])
                 let findings = rehearsal.json["findings"] as? [[String: Any]] ?? []
                 let errors = findings.filter { $0["blocks"] as? Bool == true }
-                #expect(errors.map { $0["code"] as? String } == names.map { _ in "entitlement-without-source" })
+                let codes = errors.compactMap { $0["code"] as? String }
+                #expect(codes == names.map { _ in "entitlement-without-source" })
                 let message = try #require(errors.first?["message"] as? String)
                 let refused = try await admin.post(AdminClient.policies, ["policy": text, "reason": " r\n"])
                 let others = names.count == 1 ? "" : ", and 1 more"
@@ -161,6 +162,33 @@ import Testing
                     == "customers can have `nothing` only by a grant of support: it has no products and honors no era")
             #expect(finding.fix?.contains("add `products`, `honors`, or both, or remove the entitlement") == true)
             #expect(finding.line == 6 && finding.column != 6)
+        }
+    }
+
+    @Test func `a policy that takes a right from some customers and gives it to others needs both numbers`()
+        async throws
+    {
+        try await withAdminClient { admin, _ in
+            let (owner, newcomer) = (try await admin.owner(), try await admin.newcomer())
+            let swapped = try Calculator.policy(
+                honors: [Honor(era: "freemium")], acknowledgments: [Policy.takesFromOwners])
+            let rehearsal = try await admin.rehearse(swapped)
+            #expect(rehearsal.number("losing") == 1 && rehearsal.number("gaining") == 1, "\(rehearsal.text)")
+            let id = try #require(rehearsal.rehearsal)
+            let cases: [(numbers: [String: Any?], reason: String)] = [
+                ([:], "takesRights"), (["giveTo": 1, "rehearsal": id], "takesRights"),
+                (["takeFrom": 1, "rehearsal": id], "givesRights"),
+                (["takeFrom": 0, "giveTo": 1, "rehearsal": id], "otherNumber"),
+                (["takeFrom": 1, "giveTo": 0, "rehearsal": id], "otherNumber"),
+            ]
+            for (numbers, reason) in cases {
+                let refused = try await admin.publish(swapped, numbers)
+                #expect(refused.reason == reason, "\(refused.text)")
+            }
+            let published = try await admin.publish(swapped, ["takeFrom": 1, "giveTo": 1, "rehearsal": id])
+            #expect(published.number("losing") == 1 && published.number("gaining") == 1, "\(published.text)")
+            #expect(try await admin.outcome(of: owner)[0] == "denied")
+            #expect(try await admin.outcome(of: newcomer)[0] == "granted")
         }
     }
 

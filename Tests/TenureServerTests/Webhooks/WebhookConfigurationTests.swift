@@ -79,6 +79,13 @@ import Testing
         }
     }
 
+    @Test func `messages are kept for as many days as the setting says`() async throws {
+        try await withWebhooks([.local(9)], { $0.webhookSettings.retentionDays = 5 }) { _, hooks in
+            #expect(hooks.entitlementChanges.retention == 5 * 86_400)
+            #expect(hooks.workers.map(\.webhook.name) == ["app"])
+        }
+    }
+
     @Test func `two webhook endpoints with the same name are refused`() throws {
         var configuration = try Calculator.configuration("/tmp")
         configuration.webhooks = [.local(1), .local(2)]
