@@ -1,3 +1,4 @@
+import CommandRunner
 import Foundation
 import HTTPTypes
 import HummingbirdTesting
@@ -110,6 +111,37 @@ import Testing
             #expect(try await ask(as: "2001:db8:0:1::1") == .ok)
             #expect(try await ask(as: "2001:db8:0:1:ffff::2") == .tooManyRequests)
             #expect(try await ask(as: "2001:db8:0:2::1") == .ok)
+        }
+    }
+}
+
+@Suite struct `requests in progress behind a proxy` {
+    @Test func `a client's request counts until it has its response`() async throws {
+        let field = try #require(HTTPField.Name("X-Forwarded-For"))
+        try await withLiveService({
+            $0.limits.connectionsPerAddress = 1
+            $0.proxies = [try #require(AddressBlock("127.0.0.1"))]
+            $0.adminKey = AdminClient.adminKey
+            $0.allowsTestAnchorsBeyondLoopback = true
+        }) { client, port in
+            func get(as address: String) async throws -> TestResponse {
+                try await client.http.execute(
+                    uri: "/.well-known/jwks.json", method: .get, headers: [field: address]
+                ) { $0 }
+            }
+            let waiting = try RawConnection(port: port)
+            waiting.send(
+                "POST /v1/sync HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 203.0.113.1\r\nContent-Type: application/json\r\n"
+                    + "Content-Length: 2\r\nExpect: 100-continue\r\n\r\n")
+            // Now the service waits for the body.
+            #expect(await waiting.received(until: "100 Continue\r\n\r\n") != nil)
+            let refused = try await get(as: "203.0.113.1")
+            #expect(try client.problem(refused).code == .tooManyRequests)
+            #expect(refused.headers[.retryAfter] == "1")
+            #expect(try await get(as: "203.0.113.2").status == .ok)
+            waiting.send("{}")
+            #expect(await waiting.received(until: "}")?.hasPrefix("HTTP/1.1 422 ") == true)
+            for _ in 0..<3 { #expect(try await get(as: "203.0.113.1").status == .ok) }
         }
     }
 }
