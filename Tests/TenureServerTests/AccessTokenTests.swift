@@ -124,6 +124,7 @@ import Testing
                     try await client.sync(SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction)))
                         .accessToken)
             }
+            #expect(token.expiresAt == Calculator.now.addingTimeInterval(3600))
             let justBefore = token.expiresAt.addingTimeInterval(-1)
             #expect(try await status(of: token.value, in: folder, { $0.now = { justBefore } }) == .ok)
             let end = token.expiresAt
