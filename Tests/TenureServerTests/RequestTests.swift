@@ -93,7 +93,9 @@ import Testing
             var headers = HTTPFields()
             headers[.contentType] = type
             let response = try await client.post("{}", headers: headers)
-            #expect(try client.problem(response).code == .unsupportedMediaType)
+            let problem = try client.problem(response)
+            #expect(problem.code == .unsupportedMediaType)
+            #expect(problem.detail == "the media type isn't supported; send `Content-Type: application/json`")
         }
     }
 
