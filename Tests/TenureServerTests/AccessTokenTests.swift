@@ -28,7 +28,9 @@ import Testing
                 let response = try await client.get("/v1/customer", token: wrong)
                 #expect(response.status == .unauthorized)
                 #expect(response.headers[.wwwAuthenticate] == "Bearer")
-                #expect(try client.problem(response).code == .notAuthenticated)
+                let problem = try client.problem(response)
+                #expect(problem.code == .notAuthenticated)
+                #expect(problem.detail == "the access token is missing, invalid or expired; sync again")
             }
             let unknown = try await client.get("/v1/customers", token: token)
             #expect(unknown.status == .notFound && unknown.headers[.wwwAuthenticate] == nil)

@@ -2,6 +2,7 @@ import CommandRunner
 import Foundation
 import HTTPTypes
 import HummingbirdTesting
+import Logging
 import NIOCore
 import TenureAPI
 import Testing
@@ -87,6 +88,32 @@ import Testing
             #expect(try await client.get("/v1/customer", token: "b").status == .unauthorized)
             let without = try await client.get("/v1/customer")
             #expect(without.status == .unauthorized)
+        }
+    }
+
+    @Test func `a notification above the rate limit gets 503, and isn't logged as a failure of the service`()
+        async throws
+    {
+        let lines = LogLines()
+        try await withFolder { folder in
+            var configuration = try Calculator.configuration(folder)
+            configuration.rateLimits.perToken = .init(perSecond: 0.001, burst: 1)
+            let service = try await TenureService(configuration)
+            let application = try service.application(logger: lines.logger(.info)) { _ in }
+            try await application.test(.router) { http in
+                var statuses: [Int] = []
+                for _ in 0..<2 {
+                    let status = try await http.execute(
+                        uri: "/v1/notifications/apple", method: .post,
+                        headers: [.authorization: "Bearer a", .contentType: "application/json"],
+                        body: ByteBuffer(string: "{}")
+                    ) { $0.status.code }
+                    statuses.append(status)
+                }
+                #expect(statuses == [400, 503])
+                #expect(!lines.texts.contains { $0.contains(#""message":"request refused""#) }, "\(lines.texts)")
+            }
+            try await service.store.close()
         }
     }
 
