@@ -28,7 +28,9 @@ import Testing
                 let response = try await client.get("/v1/customer", token: wrong)
                 #expect(response.status == .unauthorized)
                 #expect(response.headers[.wwwAuthenticate] == "Bearer")
-                #expect(try client.problem(response).code == .notAuthenticated)
+                let problem = try client.problem(response)
+                #expect(problem.code == .notAuthenticated)
+                #expect(problem.detail == "the access token is missing, invalid or expired; sync again")
             }
             let unknown = try await client.get("/v1/customers", token: token)
             #expect(unknown.status == .notFound && unknown.headers[.wwwAuthenticate] == nil)
@@ -129,6 +131,7 @@ import Testing
                     try await client.sync(SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction)))
                         .accessToken)
             }
+            #expect(token.expiresAt == Calculator.now.addingTimeInterval(3600))
             let justBefore = token.expiresAt.addingTimeInterval(-1)
             #expect(try await status(of: token.value, in: folder, { $0.now = { justBefore } }) == .ok)
             let end = token.expiresAt

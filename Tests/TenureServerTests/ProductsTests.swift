@@ -62,4 +62,14 @@ import Testing
             #expect(response.headers[.cacheControl] == "public, max-age=300")
         }
     }
+
+    @Test func `the ETag of GET /v1/products changes with the products, and only then`() async throws {
+        func tag(_ policy: Policy) async throws -> String? {
+            try await withService(policy: policy) { try await $0.get("/v1/products").headers[.eTag] }
+        }
+        let first = try await tag(Calculator.policy())
+        let again = try await tag(Calculator.policy())
+        let other = try await tag(PublishedContent.policy())
+        #expect(first != nil && first == again && first != other)
+    }
 }

@@ -101,4 +101,15 @@ import Testing
             #expect(receipt.problems.map(\.artifact) == ["transactions[0]"])
         }
     }
+
+    @Test func `a rejected receipt or renewal info leaves the list of a sync's purchases complete`() async throws {
+        try await withService { client in
+            let answer = try await client.sync(
+                SyncRequest(
+                    appTransaction: try Calculator.minter().text(.appTransaction), transactions: [],
+                    renewalInfos: ["x"], receipt: "AAAA"))
+            #expect(answer.problems.map(\.artifact) == ["receipt", "renewalInfos[0]"])
+            #expect(answer.purchasesAreComplete)
+        }
+    }
 }

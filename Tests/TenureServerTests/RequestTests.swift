@@ -68,6 +68,22 @@ import Testing
         }
     }
 
+    @Test func `the memory for a request body is free again after the response`() async throws {
+        try await withService({ $0.bodies = BodyBudget(bytes: 40_000) }) { client in
+            func problem(_ count: Int) async throws -> (Problem, wait: String?) {
+                let receipt = String(repeating: "A", count: count)
+                let response = try await client.post(#"{"receipt":"\#(receipt)"}"#)
+                return (try client.problem(response), response.headers[.retryAfter])
+            }
+            for _ in 0..<10 { #expect(try await problem(9_000).0.code == .nothingVerified) }
+            // Nothing can make room for a body above the limit of all bodies.
+            let (refused, wait) = try await problem(50_000)
+            #expect(refused.code == .busy && wait == "1")
+            #expect(refused.detail == "the service is receiving too much data; send the request again")
+            #expect(try await problem(9_000).0.code == .nothingVerified)
+        }
+    }
+
     @Test(arguments: [
         "text/plain", "application/jsonx", "application/json-patch+json", "application/json,text/plain", "json", "",
         nil,
@@ -77,7 +93,9 @@ import Testing
             var headers = HTTPFields()
             headers[.contentType] = type
             let response = try await client.post("{}", headers: headers)
-            #expect(try client.problem(response).code == .unsupportedMediaType)
+            let problem = try client.problem(response)
+            #expect(problem.code == .unsupportedMediaType)
+            #expect(problem.detail == "the media type isn't supported; send `Content-Type: application/json`")
         }
     }
 

@@ -57,6 +57,8 @@ import Testing
             await #expect(throws: AppStoreFailure.self) {
                 try await connection.transactionHistory(of: id, in: .production)
             }
+            // Another endpoint isn't delayed.
+            _ = try await connection.refundHistory(of: id, in: .production)
             #expect(asking.time.uptime == 0)
             _ = try await connection.transactionHistory(of: id, in: .production)
             #expect(asking.time.uptime == 42)

@@ -93,4 +93,43 @@ import Testing
             }
         }
     }
+
+    @Test func `after a failure in production, the notifications of the sandbox are still fetched`() async throws {
+        try await withFolder { folder in
+            let service = try await TenureService(try Calculator.configuration(folder))
+            let store = service.store
+            let before = Calculator.now.timeIntervalSince1970 - 3600
+            let names = ["notifications Production", "notifications Sandbox"]
+            for name in names {
+                try await store.write(locking: [.progress(name)]) {
+                    try $0.setStoredValue(named: name, to: String(before))
+                }
+            }
+            // The first pause ends the service.
+            var time = TestTime().time
+            time.sleep = { _ in throw CancellationError() }
+            let transport = AppStoreTransport { request throws(AppStoreFailure) in
+                request.url.contains("sandbox")
+                    ? .init(status: 200, body: Array(#"{"hasMore":false,"notificationHistory":[]}"#.utf8))
+                    : .init(status: 401, body: [])
+            }
+            let verifier = try AppStoreClientTestBed.verifier()
+            let missed = MissedNotifications(
+                client: AppStoreClient(
+                    AppStoreClientTestBed.credentials, verifier: verifier, transport: transport, time: time,
+                    logger: Calculator.logger),
+                store: store,
+                notifications: NotificationService(
+                    verifier: verifier, store: store, policies: service.policies, entitlementComparer: nil,
+                    metrics: ServiceMetrics()),
+                logger: Calculator.logger, now: { Calculator.now })
+            try await missed.run()
+            var reached: [Double?] = []
+            for name in names {
+                reached.append(try await store.read { try $0.storedValue(named: name) }.flatMap { Double($0) })
+            }
+            #expect(reached == [before, Calculator.now.timeIntervalSince1970])
+            try await store.close()
+        }
+    }
 }

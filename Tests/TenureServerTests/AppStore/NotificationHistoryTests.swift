@@ -125,6 +125,21 @@ import Testing
         }
     }
 
+    @Test func `after a busy time, fetching missed notifications returns to long time windows`() async throws {
+        let all = sent((0..<30).map { 71.9 - Double($0) / 100 })
+        try await withAppStore { asking in
+            await asking.appStore.put(.production) { $0.notifications = all }
+            let ingest = Ingest()
+            var catchUp = NotificationHistoryReader(client: try asking.connection, environment: .production)
+            catchUp.maximumPages = 1
+            let summary = try await run(catchUp, since: 72, ingest)
+            #expect(summary.delivered == 30)
+            #expect(await ingest.payloads == all.map(\.payload))
+            // With short windows to the end, the three days would take hundreds of requests.
+            #expect(await asking.appStore.asked.count < 30)
+        }
+    }
+
     @Test func `fetching missed notifications ends even with a time window of zero length`() async throws {
         try await withAppStore { asking in
             var catchUp = NotificationHistoryReader(client: try asking.connection, environment: .production)

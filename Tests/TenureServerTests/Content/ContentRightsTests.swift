@@ -187,12 +187,16 @@ import Testing
     @Test func `a service without content gives no links`() async throws {
         try await withContent { testBed in
             let response = try await testBed.client.get("/v1/content", token: try await testBed.owner())
-            #expect(try testBed.client.problem(response).code == .notFound, "nothing is published")
+            let problem = try testBed.client.problem(response)
+            #expect(problem.code == .notFound)
+            #expect(problem.detail == "no content is published yet; publish it with `tenure content publish`")
         }
         try await withService { client in
             let owner = SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction))
             let response = try await client.get("/v1/content", token: try await client.sync(owner).token)
-            #expect(try client.problem(response).code == .notFound)
+            let problem = try client.problem(response)
+            #expect(problem.code == .notFound)
+            #expect(problem.detail == "this service delivers no content; set `content.folder` in its configuration")
         }
     }
 }

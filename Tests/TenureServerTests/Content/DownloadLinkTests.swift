@@ -46,6 +46,29 @@ import Testing
         }
     }
 
+    @Test func `a refused download says why it is refused and what to do`() async throws {
+        try await withContent { testBed in
+            try testBed.published.publishThree()
+            let bought = try testBed.purchase(of: PublishedContent.loops)
+            let link = try await testBed.links("loops", try await testBed.newcomer(transactions: [bought])).archive
+            func detail(of link: String) async throws -> String {
+                try testBed.client.problem(try await testBed.get(link)).detail
+            }
+            let invalid = try await detail(of: link + "A")
+            #expect(invalid == "the link is invalid or expired; get a new one from `GET /v1/content`")
+            let piano = try await testBed.links("grand-piano", try await testBed.owner()).archive
+            let name = piano.dropFirst("/v1/content/".count).prefix(64)
+            try FileManager.default.removeItem(atPath: "\(testBed.published.folder)/\(name)")
+            let unpublished = try await detail(of: piano)
+            #expect(unpublished == "this file isn't published anymore; get a new link from `GET /v1/content`")
+            testBed.clock.advance(by: 60)
+            let refunded = try testBed.purchase(of: PublishedContent.loops, revoked: testBed.clock.now)
+            _ = try await testBed.newcomer(transactions: [refunded])
+            let denied = try await detail(of: link)
+            #expect(denied == "the customer isn't entitled to this pack anymore; sync to see why")
+        }
+    }
+
     @Test func `a download link stops working after its lifetime`() async throws {
         try await withContent(changing: { $0.content?.linkLifetime = 600 }) { testBed in
             try testBed.published.publishThree()

@@ -211,6 +211,18 @@ import Testing
         #expect(requests.begin(for: client))
     }
 
+    @Test func `requests of one /64 network behind a proxy count together, and end one by one`() throws {
+        let requests = RequestsInProgress(limit: 2, total: 400)
+        func begin(_ address: String) throws -> Bool { requests.begin(for: try #require(NetworkAddress(address))) }
+        #expect(try begin("2001:db8:0:1::1"))
+        #expect(try begin("2001:db8:0:1::2"))
+        #expect(try !begin("2001:db8:0:1::3"))
+        #expect(try begin("2001:db8:0:2::1"))
+        requests.end(for: try #require(NetworkAddress("2001:db8:0:1::1")))
+        #expect(try begin("2001:db8:0:1::3"))
+        #expect(try !begin("2001:db8:0:1::4"))
+    }
+
     @Test func `completed requests through a proxy don't use up the limit of their network`() throws {
         let requests = RequestsInProgress(limit: 2, total: 400)
         // All of these addresses are in one /48, which may have eight requests at once.

@@ -1,6 +1,8 @@
+import CommandRunner
 import Foundation
 import HTTPTypes
 import HummingbirdTesting
+import Logging
 import NIOCore
 import TenureAPI
 import Testing
@@ -89,6 +91,32 @@ import Testing
         }
     }
 
+    @Test func `a notification above the rate limit gets 503, and isn't logged as a failure of the service`()
+        async throws
+    {
+        let lines = LogLines()
+        try await withFolder { folder in
+            var configuration = try Calculator.configuration(folder)
+            configuration.rateLimits.perToken = .init(perSecond: 0.001, burst: 1)
+            let service = try await TenureService(configuration)
+            let application = try service.application(logger: lines.logger(.info)) { _ in }
+            try await application.test(.router) { http in
+                var statuses: [Int] = []
+                for _ in 0..<2 {
+                    let status = try await http.execute(
+                        uri: "/v1/notifications/apple", method: .post,
+                        headers: [.authorization: "Bearer a", .contentType: "application/json"],
+                        body: ByteBuffer(string: "{}")
+                    ) { $0.status.code }
+                    statuses.append(status)
+                }
+                #expect(statuses == [400, 503])
+                #expect(!lines.texts.contains { $0.contains(#""message":"request refused""#) }, "\(lines.texts)")
+            }
+            try await service.store.close()
+        }
+    }
+
     @Test func `rate limits behind a proxy apply to the client address in X-Forwarded-For`() async throws {
         let field = try #require(HTTPField.Name("X-Forwarded-For"))
         try await withLiveService({
@@ -110,6 +138,37 @@ import Testing
             #expect(try await ask(as: "2001:db8:0:1::1") == .ok)
             #expect(try await ask(as: "2001:db8:0:1:ffff::2") == .tooManyRequests)
             #expect(try await ask(as: "2001:db8:0:2::1") == .ok)
+        }
+    }
+}
+
+@Suite struct `requests in progress behind a proxy` {
+    @Test func `a client's request counts until it has its response`() async throws {
+        let field = try #require(HTTPField.Name("X-Forwarded-For"))
+        try await withLiveService({
+            $0.limits.connectionsPerAddress = 1
+            $0.proxies = [try #require(AddressBlock("127.0.0.1"))]
+            $0.adminKey = AdminClient.adminKey
+            $0.allowsTestAnchorsBeyondLoopback = true
+        }) { client, port in
+            func get(as address: String) async throws -> TestResponse {
+                try await client.http.execute(
+                    uri: "/.well-known/jwks.json", method: .get, headers: [field: address]
+                ) { $0 }
+            }
+            let waiting = try RawConnection(port: port)
+            waiting.send(
+                "POST /v1/sync HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 203.0.113.1\r\nContent-Type: application/json\r\n"
+                    + "Content-Length: 2\r\nExpect: 100-continue\r\n\r\n")
+            // Now the service waits for the body.
+            #expect(await waiting.received(until: "100 Continue\r\n\r\n") != nil)
+            let refused = try await get(as: "203.0.113.1")
+            #expect(try client.problem(refused).code == .tooManyRequests)
+            #expect(refused.headers[.retryAfter] == "1")
+            #expect(try await get(as: "203.0.113.2").status == .ok)
+            waiting.send("{}")
+            #expect(await waiting.received(until: "}")?.hasPrefix("HTTP/1.1 422 ") == true)
+            for _ in 0..<3 { #expect(try await get(as: "203.0.113.1").status == .ok) }
         }
     }
 }

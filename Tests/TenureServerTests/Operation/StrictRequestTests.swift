@@ -330,6 +330,7 @@ import Testing
                 "GET \(path) HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer \(AdminClient.adminKey)\r\nConnection: close\r\n\r\n",
                 port: port)
             #expect(answer.hasPrefix("HTTP/1.1 400 "), "\(answer.prefix(40))")
+            #expect(answer.contains("the path or query contains a NUL (`%00`); remove it"), "\(answer)")
         }
     }
 }

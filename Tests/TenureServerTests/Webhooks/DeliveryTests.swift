@@ -307,15 +307,19 @@ import Testing
 
     @Test func `delivered webhook messages are removed after the retention time`() async throws {
         let receiver = try await Receiver()
-        try await withWebhooks([.local(receiver.port)]) { client, hooks in
-            _ = try await client.sync(try Calculator.owner("1"))
-            try await hooks.work()
-            hooks.clock.advance(by: 29 * 86_400)
-            try await hooks.work()
-            #expect(try await !hooks.outbox().isEmpty)
-            hooks.clock.advance(by: 2 * 86_400)
-            try await hooks.work()
-            #expect(try await hooks.outbox().isEmpty)
+        for (setting, days) in [(nil, 30), (4, 4)] as [(Int?, Double)] {
+            try await withWebhooks([.local(receiver.port)]) { configuration in
+                if let setting { configuration.webhookSettings.retentionDays = setting }
+            } _: { client, hooks in
+                _ = try await client.sync(try Calculator.owner("1"))
+                try await hooks.work()
+                hooks.clock.advance(by: (days - 1) * 86_400)
+                try await hooks.work()
+                #expect(try await !hooks.outbox().isEmpty)
+                hooks.clock.advance(by: 2 * 86_400)
+                try await hooks.work()
+                #expect(try await hooks.outbox().isEmpty)
+            }
         }
         try await receiver.close()
     }
