@@ -33,9 +33,10 @@ import Testing
             }
             #expect(publication.counts.ended == 1)
             let canceled = Task {
-                withUnsafeCurrentTask { $0?.cancel() }
+                while !Task.isCancelled { await Task.yield() }
                 try await store.finishPublication(at: .now)
             }
+            canceled.cancel()
             await #expect(throws: StoreError.busy) { try await canceled.value }
             #expect(try await store.read { try $0.unfinishedPublication() } != nil)
             #expect(try await store.read { try $0.events(of: customer.id) }.isEmpty)
