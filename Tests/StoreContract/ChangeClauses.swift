@@ -138,6 +138,12 @@ extension StoreClause {
             try expect(
                 try await store.read { try $0.key(withSecret: [1, 2]) } == key, "the key is found by its secret")
             try expect(try await store.read { try $0.key(withSecret: [1]) } == nil, "not by a part of the secret")
+            let other = StoredAdminKey(name: "other", scope: .read, createdAt: Sample.now)
+            try expect(
+                try await !store.write(locking: [.adminKeys]) {
+                    try $0.create(other, secret: [1, 2], actor: "command")
+                },
+                "no second key gets the same secret")
             try expect(
                 try await store.write(at: Sample.now, locking: [.adminKeys]) {
                     try $0.revokeKey(named: "support", actor: "command")

@@ -6,6 +6,7 @@ extension StoreClause {
     static let links: [StoreClause] = [
         StoreClause("accounts of one user are one customer until the link ends") { store in
             let (one, two) = (try await store.bring("1", purchases: ["a"]), try await store.bring("2"))
+            try await store.listen(Endpoint(name: "all"))
             try expect(try await store.change(.link(user: "u", .never), on: one).isNew, "the link is a change")
             try expect(
                 try await !store.change(.link(user: "u", .never), on: one).isNew, "a repeated link changes nothing")
@@ -24,6 +25,11 @@ extension StoreClause {
                 try expect(try await store.change(.link(user: "u", .never), on: customer).isNew, "linked again")
             }
             try expect(try await store.present(two).id == one.id, "one customer again")
+            let messages = try await store.outbox().map(\.message)
+            let data = Array(#"{"because":"sameUser","merged":"\#(two.publicID)"}"#.utf8)
+            try expect(messages.map(\.type) == ["customer.merged", "customer.merged"], "for both merges: \(messages)")
+            try expect(messages.allSatisfy { $0.publicID == one.publicID && $0.data == data }, "\(messages)")
+            try expect(messages.allSatisfy { $0.userIDs == ["u"] }, "with the user: \(messages)")
         },
         StoreClause("unlinking a user who is linked to another customer is refused, and the link stays") { store in
             let (one, two) = (try await store.bring("1"), try await store.bring("2"))

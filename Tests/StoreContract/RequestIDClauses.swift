@@ -88,6 +88,9 @@ extension StoreClause {
                 "customers": 1, "artifacts": 2, "identities": 1, "notifications": 0, "promises": 0, "support": 0,
                 "events": 0, "devices": 0, "trialSessions": 0, "jobs": 0, "webhooks": 0,
             ]
+            let grant = CustomerChange.grant(entitlement: "cloud", until: nil)
+            try expect(
+                try await store.change(grant, on: customer).refusal == .noSuchCustomer, "the customer is hidden")
             let repeated = try await store.change(.erase, on: customer, reason: "704")
             try expect(repeated == .erased(counts), "\(repeated)")
             try expect(

@@ -184,7 +184,7 @@ extension StoreClause {
             let token = "9b2f0e52-6c0c-4a53-9a0f-5d1f4a0f7b11"
             let artifacts = Identity(unboundLedBy: .app, naming: Identity(.appTransactionID, "1"), digest: "x")
             let named = [
-                Identity(.webOrderLineItemID, "o7"), Identity(.device, "d1"),
+                Identity(.webOrderLineItemID, "o7"), Identity(.device, "d1"), Identity(.downloadID, "1"),
                 try unwrap(Identity(appAccountToken: token, of: "x"), "a token"),
             ]
             let customer = try await store.update("1") { $0.identify(by: named) }

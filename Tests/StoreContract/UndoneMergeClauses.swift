@@ -113,6 +113,7 @@ extension StoreClause {
         },
         StoreClause("the timeline has the reasons for a merge and for undoing it") { store in
             let (one, two) = (try await store.bring("1"), try await store.bring("2"))
+            try await store.listen(Endpoint(name: "all"))
             _ = try await store.change(.merge(other: two.publicID), on: one, reason: "one person")
             _ = try await store.change(.unmerge(other: two.publicID), on: one, reason: "two after all")
             let events = try unwrap(try await store.read { try $0.rows(of: one.id) }, "the rows").events
@@ -127,6 +128,10 @@ extension StoreClause {
             let lines = try await store.read { try $0.audit(before: nil, of: one.publicID, limit: 9) }
             let details = ["two after all", "one person"].map { ["other": two.publicID, "reason": $0] }
             try expect(lines.map(\.action) == ["unmerge", "merge"] && lines.map(\.detail) == details, "\(lines)")
+            let messages = try await store.outbox().map(\.message)
+            let data = Array(#"{"because":"support","merged":"\#(two.publicID)"}"#.utf8)
+            try expect(messages.map(\.type) == ["customer.merged"], "one message about the merge: \(messages)")
+            try expect(messages[0].publicID == one.publicID && messages[0].data == data, "without the reason")
         },
         StoreClause("only a merge into the named customer can be undone") { store in
             let (one, two, three) = (

@@ -46,6 +46,11 @@ import Testing
         ]
         #expect(codes == expected)
         #expect(Problem.mediaType == "application/problem+json")
+        let relations = [
+            "wrongEnvironment", "unrelated", "noTransaction", "personaRefused", "personaUnknown", "personaExpired",
+            "personaRevoked",
+        ]
+        #expect(ArtifactProblem.Relation.allCases.map(\.rawValue) == relations)
     }
 
     @Test func `the JSON of a problem has the fields that apply to it, without the seconds of Retry-After`() throws {

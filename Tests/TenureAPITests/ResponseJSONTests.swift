@@ -108,6 +108,11 @@ import Testing
         ]
         let names = ["tenure-entitlement+jwt", "tenure-key+jwt", "tenure-root+jwt", "tenure-revocations+jwt"]
         #expect(types == names)
+        // Released apps and services apply these limits to each other's statements.
+        #expect(SigningKeyBounds.maximumChainLength == 16)
+        #expect(SigningKeyBounds.maximumStatementSize == 1024)
+        #expect(SigningKeyBounds.maximumRevocations == 200)
+        #expect(SigningKeyBounds.maximumRevocationsSize == 16_384)
     }
 
     @Test func `a reason's facts are texts or names, and facts of other types are left out`() throws {

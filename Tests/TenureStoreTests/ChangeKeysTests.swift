@@ -86,6 +86,27 @@ import Testing
         #expect(DatabaseTransaction.placeholders(3, from: 4) == "$4, $5, $6")
     }
 
+    @Test func `customers are handled together up to 16 customers and 32,768 bytes of facts, in order`() async throws {
+        try await withFolder { folder in
+            let store = try Store(SQLiteDatabase(path: folder + "/tenure.sqlite"))
+            let sizes = [20_000, 12_768, 1, 40_000] + [Int](repeating: 1, count: 17)
+            let found = try await store.write { transaction in
+                for (number, size) in sizes.enumerated() {
+                    try transaction.session.execute(
+                        "INSERT INTO customers (realm, public_id, created_at, facts) VALUES (0, $1, 0, zeroblob($2))",
+                        [.text("\(number)"), SQLValue(size)])
+                }
+                // No customer has the last row ID.
+                return try transaction.sizes(of: (1...22).map { Int64($0) })
+            }
+            let customers = found.sorted { $0.id < $1.id }
+            #expect(customers.map(\.size) == sizes)
+            #expect(customers.pieces.map(\.count) == [2, 1, 1, 16, 1])
+            #expect(customers.pieces.flatMap { $0 }.map(\.id) == customers.map(\.id))
+            try await store.close()
+        }
+    }
+
     @Test(arguments: [(20, nil), (21, .busy)] as [(Int, StoreError?)])
     func `an operation that other writes disturb is tried 20 times`(needed: Int, expected: StoreError?) async throws {
         try await withFolder { folder in

@@ -173,7 +173,10 @@ import Testing
         let sorted = [
             grant("z", 0), grant("a", 1), grant("a", 5), grant("a", 5, .revocation), grant("b", 5), grant("a", 6),
         ]
-        for order in [sorted, sorted.reversed(), [sorted[3], sorted[1], sorted[5], sorted[0], sorted[4], sorted[2]]] {
+        let orders: [[SupportGrant]] = [
+            sorted, sorted.reversed(), [sorted[3], sorted[1], sorted[5], sorted[0], sorted[4], sorted[2]],
+        ]
+        for order in orders {
             var facts = CustomerFacts()
             for grant in order { facts.add(grant) }
             #expect(facts.support == sorted)

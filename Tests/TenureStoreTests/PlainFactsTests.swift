@@ -64,6 +64,13 @@ import Testing
             facts([proof(bought: 60)], [purchase()]), facts([proof(.download("9"))], [purchase()]),
             facts([proof(nil)], [purchase()]), facts([proof()], [purchase("other")]),
             facts([proof()], [purchase(bought: 60)]),
+            facts(
+                [proof()],
+                [
+                    Purchase(
+                        transactionID: "t", originalTransactionID: "o", productID: "p", type: .nonConsumable,
+                        purchaseDate: nil, isFamilyShared: true, signedDate: nil)
+                ]),
         ]
         for (index, other) in others.enumerated() { #expect(key(other) == expected, "\(index)") }
     }

@@ -26,6 +26,25 @@ import Testing
         }
     }
 
+    @Test func `the connection that writes to SQLite keeps its settings, also after the log was emptied`() async throws
+    {
+        try await withFolder { folder in
+            let database = try SQLiteDatabase(path: folder + "/tenure.sqlite")
+            for _ in 0..<2 {
+                let settings = try await database.write(locking: []) { session throws(StoreError) -> [Int64?] in
+                    var settings: [Int64?] = []
+                    for name in ["foreign_keys", "secure_delete", "busy_timeout", "journal_size_limit", "cache_size"] {
+                        settings.append(try session.row("PRAGMA \(name)")?.integer(0))
+                    }
+                    return settings
+                }
+                #expect(settings == [1, 1, 5000, 0, -32_768])
+                #expect(await database.clearLog())
+            }
+            try await database.close()
+        }
+    }
+
     @Test func `data in SQLite is found again after the database is opened again`() async throws {
         try await withFolder { folder in
             let path = folder + "/tenure.sqlite"

@@ -77,6 +77,12 @@ import Testing
             """)
     }
 
+    @Test func `an error of another kind is a failure of the database with that error's text`() {
+        struct Oops: Error, CustomStringConvertible { let description = "oops" }
+        #expect(StoreError(Oops()) == .failed("oops"))
+        #expect(StoreError(StoreError.busy) == .busy)
+    }
+
     @Test func `an error about the file of an SQLite database names the problem and the fix`() {
         expect(.noDatabase(path: "db"), "there is no database at `db`; set --database to your service's database")
         expect(.noBackup(path: "b"), "there is no backup at `b`; name a file that `tenure database backup` made")

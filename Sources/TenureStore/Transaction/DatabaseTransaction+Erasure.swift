@@ -67,7 +67,9 @@ extension DatabaseTransaction {
         guard case .publicID(let id) = name,
             try session.row("SELECT 1 FROM customers WHERE public_id = $1 AND merged_into = id", [.text(id)]) != nil
         else { return nil }
-        let entry = try audit(before: nil, of: id, limit: 1).first { $0.action == CustomerChange.erase.name }
+        // Requests that were refused since then have entries, too.
+        let entry = try audit(before: nil, of: id, limit: 100)
+            .first { $0.action == CustomerChange.erase.name && $0.detail["refused"] == nil }
         // The reason of the request may be a number, too.
         let names = ["customers"] + Self.countedTables.map { $0.0 }
         return (entry?.detail ?? [:]).filter { names.contains($0.key) }.compactMapValues { Int($0) }
