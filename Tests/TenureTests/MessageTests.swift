@@ -71,6 +71,18 @@ import Testing
         for (error, text) in Self.errors { #expect(error.description == text) }
     }
 
+    @Test func `each error of a version list names its problem and its fix`() {
+        let malformed = Tenure.InvalidVersionList.malformed(["v2", "2.0b3"])
+        let problem = "these aren't versions that the App Store reports: `v2`, `2.0b3`"
+        #expect(malformed.errorDescription == problem)
+        #expect(malformed.recoverySuggestion == "write numbers separated by periods, such as `1.2`")
+        #expect(malformed.description == problem + "; write numbers separated by periods, such as `1.2`")
+        #expect(
+            Tenure.InvalidVersionList.noCriteria(entitlement: "pro").description
+                == "the rule for `pro` has neither versions nor a date, so it would apply to every customer; "
+                + "pass `versions`, `purchasedBefore`, or both")
+    }
+
     @Test func `each error of an asset pack tells the customer what happened and what to do`() {
         let texts: [(error: Tenure.AssetPackError, text: String)] = [
             (.unknownPack("organ"), "There is no content named “organ”. Please update the app, or contact support."),

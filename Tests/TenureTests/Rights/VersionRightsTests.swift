@@ -66,6 +66,7 @@ import Testing
         }
         #expect(given(rights, try acquisition(revoked: Self.day)) == [])
         #expect(given(rights, try acquisition(expires: Self.now - 1)) == [])
+        #expect(given(rights, try acquisition(expires: Self.now)) == [])
         #expect(given(rights, try acquisition(expires: Self.now + 1)) == ["everything"])
         #expect(given(rights, nil) == [])
     }
@@ -89,6 +90,16 @@ import Testing
         rights.unregister(entitlement: "cloud")
         rights.unregister(entitlement: "nothing")
         #expect(rights.isEmpty && rights == Tenure.VersionRights())
+    }
+
+    @Test func `registering the same version list again changes nothing`() throws {
+        var once = Tenure.VersionRights()
+        try once.register(entitlement: "everything", versions: ["37"], purchasedBefore: Self.day, on: .iOS)
+        var twice = once
+        try twice.register(entitlement: "everything", versions: ["37.0"], purchasedBefore: Self.day, on: .iOS)
+        #expect(twice == once)
+        try twice.register(entitlement: "everything", versions: ["37"], purchasedBefore: Self.day, on: .macOS)
+        #expect(twice != once)
     }
 
     @Test

@@ -20,6 +20,8 @@ import Testing
                 #expect(await !tenure.allows("everything"))
             }
             #expect(app.service.line.syncs == 1)
+            let why = "the service asked the client to wait before the next request"
+            #expect(tenure.customer.steps.contains(Tenure.AppStoreStep(name: .service, outcome: .skipped(why))))
             // The customer's own actions don't wait.
             await tenure.refresh()
             #expect(app.service.line.syncs == 2)

@@ -4,6 +4,21 @@ import Testing
 @testable import Tenure
 
 @Suite struct TrialAccountTests {
+    @Test func `the access token for the service's API is renewed once it has expired, after an hour`() async throws {
+        try await RealService.run { service in
+            let device = service.device(try .newcomer())
+            let tenure = device.start()
+            _ = await tenure.settled()
+            for (seconds, syncs) in [(0.0, 1), (3599, 1), (3600, 2)] {
+                device.time.now = InventedApp.now.addingTimeInterval(seconds)
+                #expect(await tenure.engine.validToken(isFresh: false) != nil)
+                #expect(service.line.syncs == syncs, "after \(seconds) seconds")
+            }
+            #expect(await tenure.engine.validToken(isFresh: true) != nil)
+            #expect(service.line.syncs == 3)
+        }
+    }
+
     @Test func `a service counts no trial session for the account that was signed in before`() async throws {
         try await RealService.run { service in
             let device = service.device(try .newcomer()) { $0.options.whileUndetermined = .deny }

@@ -64,6 +64,22 @@ import Testing
         #expect(texts == wanted)
     }
 
+    /// The forms of 0, 1, 2, 4, 5, 11, 12, 14, 21, 22, 24, 100, 101, 102, 111, 112, 114 and 122.
+    @Test(
+        arguments: [
+            (.single, [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]),
+            (.oneOther, [1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]),
+            (.zeroOneOther, [0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]),
+            (.czech, [2, 0, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2]),
+            (.polish, [2, 0, 1, 1, 2, 2, 2, 2, 2, 1, 1, 2, 2, 1, 2, 2, 2, 1]),
+            (.eastSlavic, [2, 0, 1, 1, 2, 2, 2, 2, 0, 1, 1, 2, 0, 1, 2, 2, 2, 1]),
+            (.arabic, [4, 0, 1, 2, 2, 3, 3, 3, 3, 3, 3, 4, 4, 4, 3, 3, 3, 3]),
+        ] as [(PluralRule, [Int])])
+    func `each plural rule selects the form that CLDR gives for a number`(_ rule: PluralRule, _ forms: [Int]) {
+        let numbers = [0, 1, 2, 4, 5, 11, 12, 14, 21, 22, 24, 100, 101, 102, 111, 112, 114, 122]
+        #expect(numbers.map { rule.form(of: $0) } == forms)
+    }
+
     @Test(arguments: [
         ("pl", ["1 miesiąc", "2 miesiące", "5 miesięcy", "13 miesięcy", "21 miesięcy", "22 miesiące"]),
         ("ru", ["1 месяц", "2 месяца", "5 месяцев", "13 месяцев", "21 месяц", "22 месяца"]),

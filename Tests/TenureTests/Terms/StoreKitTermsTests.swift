@@ -33,6 +33,19 @@ import Testing
               group: plans
               period: P1M
               introductory: { discount: payAsYouGo, period: P1M, count: 3, price: 0.99 }
+            com.example.calculator.weekly:
+              type: autoRenewable
+              price: 1.99
+              group: weeks
+              period: P1W
+              introductory: { discount: payUpFront, period: P1M, price: 3.99 }
+            com.example.calculator.halfyear:
+              type: autoRenewable
+              price: 14.99
+              group: halves
+              period: P6M
+              introductory: { discount: freeTrial, period: P2W }
+            com.example.calculator.coins: { type: consumable, price: 0.99 }
         customers: { Ada: {} }
         timeline: []
         """
@@ -47,7 +60,12 @@ import Testing
         return (store, try await LocalStore(store, customer: "Ada"))
     }
 
-    private func terms() async throws -> [Tenure.ProductTerms] {
+    private static let listed = [
+        "com.example.calculator.everything", "com.example.calculator.yearly", "com.example.calculator.monthly",
+        "com.example.calculator.season",
+    ]
+
+    private func terms(of products: [String] = Self.listed) async throws -> [Tenure.ProductTerms] {
         let base = InventedApp.policy()
         let season = Entitlement.Product(
             id: "com.example.calculator.season", length: CalendarPeriod(months: 3))
@@ -56,10 +74,9 @@ import Testing
             entitlements: base.entitlements + [Entitlement(name: "seasonal", products: [season])])
         let tenure = Tenure(Setup(access: StoreKitAccess(), storage: MemoryStateStorage(), policy: .policy(policy)))
         var terms: [Tenure.ProductTerms] = []
-        for product in try await Product.products(for: [
-            "com.example.calculator.everything", "com.example.calculator.yearly", "com.example.calculator.monthly",
-            "com.example.calculator.season",
-        ]) { terms.append(await tenure.productTerms(of: product)) }
+        for product in try await Product.products(for: products) {
+            terms.append(await tenure.productTerms(of: product))
+        }
         return terms.sortedByPeriod()
     }
 
@@ -72,6 +89,21 @@ import Testing
                 "$0.99 per month for 3 months, then $2.99 per month", "$4.99 for 3 months",
                 "3 days free, then $24.99 per year", "$9.99 once",
             ])
+    }
+
+    @Test func `product terms have StoreKit's weeks, payments up front and consumables`() async throws {
+        let (_, device) = try await open()
+        let terms = try await device.run {
+            try await terms(of: [
+                "com.example.calculator.coins", "com.example.calculator.halfyear", "com.example.calculator.weekly",
+            ])
+        }
+        #expect(
+            terms.map { $0.text(in: Locale(identifier: "en_US")) } == [
+                "$3.99 for 1 month, then $1.99 per week", "2 weeks free, then $14.99 every 6 months", "$0.99",
+            ])
+        #expect(terms.map(\.kind) == [.autoRenewable, .autoRenewable, .consumable])
+        #expect(terms.map(\.id).last == "com.example.calculator.coins")
     }
 
     @Test func `product terms don't show an offer that the customer has already used`() async throws {

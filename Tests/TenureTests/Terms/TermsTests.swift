@@ -184,6 +184,7 @@ import Testing
     @Test(arguments: [
         ("de_AT", "3 Tage kostenlos"), ("en_GB", "3 days free"), ("zh_TW", "免費試用 3 天"), ("zh_CN", "免费试用 3 天"),
         ("zh_HK", "免費試用 3 天"), ("zh-Hant", "免費試用 3 天"), ("zh", "免费试用 3 天"), ("no", "3 dager gratis"),
+        ("nn", "3 dager gratis"), ("zh_MO", "免費試用 3 天"), ("zh-Hans_HK", "免费试用 3 天"), ("yue_HK", "免費試用 3 天"),
         ("pt_PT", "3 dias grátis"), ("es_419", "3 días gratis"), ("tlh", "3 days free"), ("", "3 days free"),
     ])
     func `product terms are in the reader's language, or in English if it isn't supported`(
@@ -237,6 +238,12 @@ import Testing
         #expect(Self.subscription(offer: once).offerText(in: english) == "$1.00 for 1 month")
     }
 
+    @Test(arguments: [(-1, 1), (0, 1), (1, 1), (2, 2), (10_000, 10_000), (10_001, 10_000)])
+    func `an offer has from one to ten thousand periods`(_ count: Int, _ months: Int) {
+        let offer = Tenure.ProductTerms.Offer(.free, period: Self.month, count: count)
+        #expect(offer.length == CalendarPeriod(months: months))
+    }
+
     // MARK: Comparing
 
     @Test func `product terms show a price per month to compare products of different lengths`() throws {
@@ -273,5 +280,9 @@ import Testing
         #expect(sorted.shuffled().sortedByPeriod() == sorted)
         let pass = Tenure.ProductTerms(id: "pass", kind: .nonRenewing, price: 1, currencyCode: "USD")
         #expect([lifetime, pass, month].sortedByPeriod() == [month, pass, lifetime])
+        // Products of the same length and price always have the same order.
+        let other = Tenure.ProductTerms(id: "aa", kind: .nonConsumable, price: 50, currencyCode: "USD")
+        #expect([lifetime, other].sortedByPeriod() == [other, lifetime])
+        #expect([other, lifetime].sortedByPeriod() == [other, lifetime])
     }
 }
