@@ -157,9 +157,9 @@ import Testing
         let start = "the next service that starts may replace the keys from `"
         #expect(accepted.status == 0 && accepted.output.hasPrefix(start), "\(accepted)")
         #expect(accepted.output.hasSuffix(":\(testBed.folder.path)`\n") && accepted.errors.isEmpty, "\(accepted)")
-        let again = try await testBed.databaseCommand("accept-keys")
+        let repeated = try await testBed.databaseCommand("accept-keys")
         let words = "has no fingerprints of keys; the next service that starts stores those of its keys"
-        #expect(again.status == 1 && again.errors == "error: `\(testBed.database)` \(words)\n", "\(again)")
+        #expect(repeated.status == 1 && repeated.errors == "error: `\(testBed.database)` \(words)\n", "\(repeated)")
         let (last, lastPort) = try await testBed.start()
         #expect(try await issues(testBed, at: lastPort))
         #expect(await last.end(by: SIGTERM) == 0)
