@@ -22,13 +22,21 @@ private let wrongPolicy = """
     #expect(good.status == 0)
     #expect(good.output == "String-compared majors: 4 checked, as expected\n")
     let policy = try folder.write(wrongPolicy, to: "wrong.yaml")
-    let bad = try await Command.run("scenario", "run", "--policy", policy, story)
+    // A second scenario, with which the wrong policy agrees, doesn't change the exit code.
+    var agreeing = try String(contentsOfFile: story, encoding: .utf8)
+        .replacing("scenario: String-compared majors", with: "scenario: Agreeing")
+    for customer in ["Boris", "Chen"] {
+        agreeing = agreeing.replacing("\(customer): { pro: granted }", with: "\(customer): { pro: denied }")
+    }
+    let second = try folder.write(agreeing, to: "agreeing.yaml")
+    let bad = try await Command.run("scenario", "run", "--policy", policy, story, second)
     #expect(bad.status == 2)
     let lines = bad.output.split(separator: "\n")
-    try #require(lines.count == 3, "\(bad.output)")
+    try #require(lines.count == 4, "\(bad.output)")
+    #expect(lines[3] == "Agreeing: 4 checked, as expected")
     #expect(lines[0] == "String-compared majors: 4 checked, 2 differ")
     // Only the differences, in the order of the file.
-    for (line, customer) in zip(lines.dropFirst(), ["Boris", "Chen"]) {
+    for (line, customer) in zip(lines[1...2], ["Boris", "Chen"]) {
         #expect(line.hasPrefix("  \(story):") && line.contains(": 2026-05-01T"), "\(line)")
         #expect(line.hasSuffix("Z, \(customer), pro: expected granted, got denied"), "\(line)")
     }
