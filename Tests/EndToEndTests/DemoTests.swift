@@ -27,6 +27,13 @@ import Testing
             #expect(first.output.contains(sentence))
         }
         #expect(customers(first).count == 8)
+        // The customers in their order, each with the outcome for `everything`.
+        let outcomes = first.output.matches(of: #/\n([A-Z][a-z]+): [^\n]+\n {2}everything ([a-z]+): /#)
+        #expect(
+            outcomes.map { "\($0.1) \($0.2)" } == [
+                "Ada granted", "Boris granted", "Chen granted", "Dana denied", "Emre granted", "Fay denied",
+                "Gus granted", "Hana denied",
+            ], "\(first.output)")
         // A line for each customer with `everything`. The customer with only a receipt gets no link.
         let packs = first.output.matches(of: #/  may download: grand-piano\n/#).count
         let unbound = first.output.matches(of: #/  may download: nothing, because the receipt /#).count

@@ -1,6 +1,7 @@
 import CommandRunner
 import Foundation
 import TenureCore
+import TenureJSON
 import TestTransport
 import Testing
 
@@ -58,7 +59,14 @@ import Testing
         let out = folder.url("ada.jws").path
         let written = try await device("Ada", "--out", out)
         #expect(written.status == 0 && written.output.isEmpty, "\(written.errors)")
-        #expect(try folder.text("ada.jws").split(separator: "\n").count == 3)
+        // The kinds of artifacts in their order, each with a field that only this kind has.
+        let payloads = try folder.text("ada.jws").split(separator: "\n").map { jws in
+            String(decoding: Base64.urlSafe.decode(Array(jws.split(separator: ".")[1].utf8)[...]) ?? [], as: UTF8.self)
+        }
+        try #require(payloads.count == 3)
+        for (payload, field) in zip(payloads, ["receiptType", "transactionId", "autoRenewStatus"]) {
+            #expect(payload.contains("\"\(field)\":"), "\(payload)")
+        }
         let trust = ["--trust", store + "/authority"]
         #expect(try await Command.run(["inspect", out + ".receipt"] + trust).status == 0)
         // Neither file is replaced, and nothing is written if only one of them exists.

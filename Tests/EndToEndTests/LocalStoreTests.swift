@@ -209,10 +209,15 @@ import Testing
     @Test func `tenure local-store reports a wrong address, and a server that isn't a local App Store`() async throws {
         let spaces = try await Command.run("local-store", "device", "Zoe", "--store", "http://[")
         #expect(spaces.status == 1 && spaces.errors.contains("isn't the URL of a local App Store"), "\(spaces)")
-        let none = try await Command.run("local-store", "device", "Zoe", "--store", "http://127.0.0.1:9")
-        #expect(none.status == 1 && none.errors.contains("no local App Store responds"), "\(none)")
-        let other = try await Command.run("local-store", "device", "Zoe", "--store", storeURL + "/inApps")
-        #expect(other.status == 1 && other.errors.contains("isn't a local App Store; check the address"), "\(other)")
+        // The option overrides the environment.
+        let environment = ["TENURE_LOCAL_STORE_URL": "http://127.0.0.1:9"]
+        let none = try await Command.run(["local-store", "device", "Zoe"], environment: environment)
+        let words = "no local App Store responds at `http://127.0.0.1:9`; start one with `tenure local-store run`"
+        #expect(none.status == 1 && none.output.isEmpty && none.errors == "error: \(words)\n", "\(none)")
+        let other = try await Command.run(
+            ["local-store", "device", "Zoe", "--store", storeURL + "/inApps"], environment: environment)
+        let message = "the server at `\(storeURL)/inApps` isn't a local App Store; check the address"
+        #expect(other.status == 1 && other.errors == "error: \(message)\n", "\(other)")
     }
 
     @Test func `tenure local-store do refuses a parameter without a value, and prints its response with --json`()

@@ -118,6 +118,26 @@ import Testing
         #expect(input?.description == "\(names), which this command reads; write to another file")
     }
 
+    @Test func `an input file is read up to its limit, which the message has in KB below 1 MB, and else in MB`() throws
+    {
+        let file = try folder.write("", to: "large")
+        try #require(truncate(file, (2 << 20) + 1) == 0)
+        #expect(try InputFile(path: file).bytes(limit: (2 << 20) + 1).count == (2 << 20) + 1)
+        let words = "which no valid file of this kind is; check the path"
+        for (limit, size) in [((1 << 20) - 1, "1023 KB"), (1 << 20, "1 MB"), (2 << 20, "2 MB")] {
+            let error = #expect(throws: CommandError.self) { try InputFile(path: file).bytes(limit: limit) }
+            #expect(error?.description == "`\(file)` is larger than \(size), \(words)")
+        }
+        for (name, message) in [
+            (folder.path, "`\(folder.path)` is a folder; name a file in it"),
+            (path("none"), "there is no file `\(path("none"))`; check the path"),
+        ] {
+            let error = #expect(throws: CommandError.self) { try InputFile(path: name).bytes() }
+            #expect(error?.description == message)
+        }
+        #expect(InputFile(path: "-").name == "standard input" && InputFile(path: "./-").name == "./-")
+    }
+
     @Test func `numbers have their nouns, and sizes their units up to terabytes`() {
         #expect([0, 1, 2].map { counted($0, "file") } == ["0 files", "1 file", "2 files"])
         let sizes: [(Int64, String)] = [

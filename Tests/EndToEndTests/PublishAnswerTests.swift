@@ -120,6 +120,7 @@ import Testing
         let options = "`--keep-promises --take-from 1 --give-to 5 --rehearsal reh_1`"
         let start = "refused: nothing was changed\n"
         #expect(kept.errors == "\(start)  to publish anyway, repeat the command with \(options)\n")
+        #expect(try FixedAnswers.body(of: keeping.requests[1])["keepPromises"] as? Bool == true)
         // A rollback needs no permission for gains.
         let back = try FixedAnswers(rehearsal("reh_1"), refusal("takesRights"), rehearsal("reh_2"))
         let rollback = try await run(["rollback", "--to", "2", "--reason", "r"], at: back)
@@ -147,7 +148,8 @@ import Testing
         }
         let server = try FixedAnswers(
             publication(#""gaining":1,"losing":2,"ended":1,"restored":3"#),
-            publication(#""gaining":1,"losing":0,"ended":1,"restored":0"#))
+            publication(#""gaining":1,"losing":0,"ended":1,"restored":0"#),
+            publication(#""gaining":0,"losing":1,"ended":0,"restored":1"#))
         let numbers = ["--take-from", "12", "--give-to", "0", "--rehearsal", "reh_x"]
         let publish = ["publish", policy, "--reason", "r"] + numbers
         let first = try await run(publish + ["--author", "ada"], at: server)
@@ -160,7 +162,14 @@ import Testing
 
                 """)
         #expect(try await run(publish, at: server).output == "version 5 is in effect (publication 8)\n")
-        #expect(server.requests.count == 2)
+        #expect(
+            try await run(publish, at: server).output == """
+                version 5 is in effect (publication 8)
+                  1 customer lost something; 0 promises ended
+                  1 promise applies again
+
+                """)
+        #expect(server.requests.count == 3)
         #expect(server.requests[0].hasPrefix("POST /v1/admin/policies HTTP/1.1\r\n"))
         let sent = try FixedAnswers.body(of: server.requests[0])
         #expect(sent["reason"] as? String == "r" && sent["author"] as? String == "ada")

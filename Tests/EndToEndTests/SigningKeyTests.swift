@@ -1,6 +1,7 @@
 import CommandRunner
 import Foundation
 import PostgresServer
+import TenureJSON
 import Testing
 
 /// `tenure signing-key`, as an operator runs it beside running services.
@@ -161,7 +162,12 @@ import Testing
         let next = try offline.write(rotation.output, to: "next.json")
         let nextStatement = try offline.write(try await root("sign", file, "--key", next).output, to: "next.jwt")
         let rotated = try await run("install", nextStatement, in: testBed.folder)
-        #expect(rotated.status == 0 && rotated.output.contains("signs with the new key now"), "\(rotated.errors)")
+        #expect(rotated.status == 0 && rotated.errors.isEmpty, "\(rotated.errors)")
+        let end = try #require(
+            rotated.output.wholeMatch(of: /the service signs with the new key now, until (\S+)\n/)?.1)
+        // The default of `--days` is 180.
+        let days = try #require(Date(rfc3339: String(end))).timeIntervalSinceNow / 86_400
+        #expect(days > 179.9 && days < 180.01, "\(end)")
 
         let list = try offline.write(try await root("revoke", file, stolen).output, to: "revocations.jwt")
         let revoked = try await run("install", list, in: testBed.folder)
@@ -175,6 +181,7 @@ import Testing
         // Without a warning, an operator wouldn't notice that the root has to sign the key that replaces this one.
         let replaced = try await run("revoke", keys[1].id, in: testBed.folder)
         #expect(replaced.status == 0 && replaced.errors.contains("issues no entitlement tokens"), "\(replaced.errors)")
+        #expect(replaced.output.hasPrefix("revoked `\(keys[1].id)`\n{"), "\(replaced.output)")
         #expect(replaced.output.contains(#""kty":"EC""#), "\(replaced.output)")
         #expect(await service.end(by: SIGTERM) == 0)
 

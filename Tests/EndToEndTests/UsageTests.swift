@@ -199,6 +199,27 @@ import Testing
         #expect(try ["60x", "60", "0", "0.5x", "10000000x"].map { try speed($0) } == [60, 60, 0, 0.5, 10_000_000])
     }
 
+    @Test func `a date is an instant, or the beginning of a day in UTC, in each command`() throws {
+        func dates(_ text: String) throws -> [Date?] {
+            let since = ["webhook", "log", "--since", text]
+            let expires = ["persona", "ready-made", "--key-file", "k", "--expires", text]
+            return [
+                (try Tenure.parseAsRoot(["decide", "--policy", "p", "--at", text]) as? DecideCommand)?.at,
+                (try Tenure.parseAsRoot(["policy", "check", "p", "--at", text]) as? PolicyCheckCommand)?.at,
+                (try Tenure.parseAsRoot(["rehearse", "--policy", "p", "--evidence", "e", "--at", text])
+                    as? RehearseCommand)?.at,
+                (try Tenure.parseAsRoot(since) as? WebhookCommand.Log)?.selection.since,
+                (try Tenure.parseAsRoot(expires) as? PersonaReadyMadeCommand)?.options.expires,
+            ]
+        }
+        let day = Date(timeIntervalSince1970: 1_801_353_600)
+        let instant = Date(timeIntervalSince1970: 1_801_420_200)
+        #expect(try dates("2027-01-31") == Array(repeating: day, count: 5))
+        for text in ["2027-01-31T18:30:00Z", "2027-01-31T20:30:00+02:00"] {
+            #expect(try dates(text) == Array(repeating: instant, count: 5), "\(text)")
+        }
+    }
+
     @Test func `options that are left out have the defaults of the help`() throws {
         func parsed<Command: ParsableCommand>(_ arguments: String..., as type: Command.Type) throws -> Command {
             try #require(try Tenure.parseAsRoot(arguments) as? Command)

@@ -22,10 +22,24 @@ private let wrongPolicy = """
     #expect(good.status == 0)
     #expect(good.output == "String-compared majors: 4 checked, as expected\n")
     let policy = try folder.write(wrongPolicy, to: "wrong.yaml")
-    let bad = try await Command.run("scenario", "run", "--policy", policy, story)
+    // A second scenario, with which the wrong policy agrees, doesn't change the exit code.
+    var agreeing = try String(contentsOfFile: story, encoding: .utf8)
+        .replacing("scenario: String-compared majors", with: "scenario: Agreeing")
+    for customer in ["Boris", "Chen"] {
+        agreeing = agreeing.replacing("\(customer): { pro: granted }", with: "\(customer): { pro: denied }")
+    }
+    let second = try folder.write(agreeing, to: "agreeing.yaml")
+    let bad = try await Command.run("scenario", "run", "--policy", policy, story, second)
     #expect(bad.status == 2)
-    #expect(bad.output.contains("2 differ"))
-    #expect(bad.output.contains("Boris, pro: expected granted, got denied"))
+    let lines = bad.output.split(separator: "\n")
+    try #require(lines.count == 4, "\(bad.output)")
+    #expect(lines[3] == "Agreeing: 4 checked, as expected")
+    #expect(lines[0] == "String-compared majors: 4 checked, 2 differ")
+    // Only the differences, in the order of the file.
+    for (line, customer) in zip(lines[1...2], ["Boris", "Chen"]) {
+        #expect(line.hasPrefix("  \(story):") && line.contains(": 2026-05-01T"), "\(line)")
+        #expect(line.hasSuffix("Z, \(customer), pro: expected granted, got denied"), "\(line)")
+    }
 }
 
 #if os(Linux)
@@ -205,17 +219,31 @@ func `an invalid or unused port of the local App Store is refused`(_ arguments: 
 @Test func `tenure scenario settings writes secrets for their owner only, and keeps the admin key`() async throws {
     let folder = try Folder()
     let place = folder.url("scenario").path
+    let store = "http://127.0.0.1:8090"
+    let values = [
+        ("trust", "\(place)/authority"), ("clock", "\(place)/clock"), ("admin-key-file", "\(place)/admin-key"),
+        ("app-store-issuer-id", ""), ("app-store-key-id", ""),
+        ("app-store-private-key-file", "\(place)/SubscriptionKey.p8"), ("app-store-hosts-production", store),
+        ("app-store-hosts-sandbox", store),
+    ]
     var keys: [String] = []
+    var roots: Set<String> = []
     for _ in 0..<2 {
         let result = try await Command.run("scenario", "settings", "--folder", place)
         #expect(result.status == 0, "\(result.errors)")
         keys.append(try folder.text("scenario/admin-key"))
+        roots.insert(try folder.text("scenario/authority/roots.pem"))
+        let lines = result.output.split(separator: "\n")
+        try #require(lines.count == values.count, "\(result.output)")
+        for (line, (option, value)) in zip(lines, values) {
+            #expect(line.hasPrefix("--\(option) ") && line.hasSuffix(" \(value)") == !value.isEmpty, "\(line)")
+        }
         for (path, mode) in [(place, 0o700), (place + "/admin-key", 0o600), (place + "/SubscriptionKey.p8", 0o600)] {
             let attributes = try FileManager.default.attributesOfItem(atPath: path)
             #expect(attributes[.posixPermissions] as? Int == mode, "\(path)")
         }
     }
-    #expect(keys[0] == keys[1])
+    #expect(keys[0] == keys[1] && roots.count == 1)
 }
 
 /// Plays an example scenario against a separate service, with the local App Store's clock and Server API.

@@ -42,7 +42,7 @@ import Testing
         let missing = try await Command.run("scenario", "run", file)
         #expect(missing.status == 1 && missing.output.isEmpty)
         #expect(
-            missing.errors.contains("`\(file)` doesn't name a policy; pass a policy with --policy"),
+            missing.errors == "error: `\(file)` doesn't name a policy; pass a policy with --policy\n",
             "\(missing.errors)")
         let wrong = try folder.write("app: { bundleID: com.example.calculator }\n", to: "policy.yaml")
         let unsound = try await Command.run("scenario", "run", "--policy", wrong, file)
@@ -66,7 +66,8 @@ import Testing
         // Without a scenario and without a state, there is nothing to run.
         let none = try await Command.run(
             "local-store", "run", "--folder", store, "--speed", "10000000x")
-        #expect(none.status == 1 && none.errors.contains("--scenario"), "\(none.errors)")
+        let words = "has no local App Store yet; pass the scenario to begin with: --scenario FILE"
+        #expect(none.status == 1 && none.errors == "error: the folder `\(store)` \(words)\n", "\(none.errors)")
     }
 
     @Test func `tenure prints its version, and an unknown command or option is wrong usage`()

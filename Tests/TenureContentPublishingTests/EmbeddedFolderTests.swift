@@ -86,6 +86,19 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: inside + "/out"))
     }
 
+    @Test func `embedding doesn't remove the temporary folder of a run that is still active`() throws {
+        let active = folder.url(".embedded.unfinished-7").path
+        try FileManager.default.createDirectory(atPath: active, withIntermediateDirectories: false)
+        let descriptor = open(active, O_RDONLY)
+        defer { close(descriptor) }
+        try #require(flock(descriptor, LOCK_EX | LOCK_NB) == 0)
+        #expect(throws: PublishingError.locked(folder: out)) { try embed() }
+        #expect(try names() == ["piano", "loops", ".embedded.unfinished-7"])
+        flock(descriptor, LOCK_UN)
+        _ = try embed()
+        #expect(try names() == ["piano", "loops", "embedded"])
+    }
+
     @Test(arguments: [
         (["notes.txt": "mine"], "notes.txt"), (["content.json": "{}"], "content.json"),
         (["content.json": #"{"format":1,"packs":[]}"#, "piano": "a file"], "piano"),

@@ -114,4 +114,25 @@ import Testing
         }
         #expect(try FileManager.default.contentsOfDirectory(atPath: published.path) == ["catalog.jws"])
     }
+
+    @Test func `pruning waits for no other command, and removes nothing while one changes the folder`() throws {
+        try publish(at: [0, Self.day])
+        let descriptor = open(published.path + "/catalogs/.lock", O_RDWR)
+        defer { close(descriptor) }
+        try #require(flock(descriptor, LOCK_EX | LOCK_NB) == 0)
+        let later = Self.start.addingTimeInterval(40 * Self.day)
+        for removing in [true, false] {
+            #expect(throws: PublishingError.locked(folder: published.path)) {
+                try published.prune(at: later, removing: removing)
+            }
+        }
+        flock(descriptor, LOCK_UN)
+        #expect(try published.prune(at: later).removed.count == 2)
+        // The lock ends with the command, also after an error.
+        try folder.write("x", to: "published/catalog.jws")
+        for _ in 0..<2 {
+            let error = #expect(throws: PublishingError.self) { try published.prune(at: later) }
+            #expect(error != .locked(folder: published.path))
+        }
+    }
 }

@@ -48,6 +48,9 @@ import Testing
         let link = folder.url("link").path
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: piano)
         #expect(PackFiles.scan(link).mistakes == ["is a link; name the folder itself"])
+        #expect(throws: PublishingError.rejectedFiles([empty])) {
+            try PackSource(name: "piano", unlock: .entitlement("everything"), folder: piano)
+        }
     }
 
     @Test func `each file that can't be published is reported once, with its kind and what to do`() throws {

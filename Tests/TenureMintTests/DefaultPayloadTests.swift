@@ -110,6 +110,36 @@ import Testing
                 + #""environment":"Production","status":1},"version":"2.0","signedDate":1795176000000}"#)
     }
 
+    @Test func `minted artifacts are for the app and the device of their minter`() throws {
+        let device = UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16))
+        let app = MintedApp(bundleID: "com.example.notes", appAppleID: 7, deviceVerificationID: device)
+        let minter = JWSMinter(authority: try Self.authority.get(), app: app, signedAt: Self.instant)
+        let bought = try minter.payload(of: .appTransaction)
+        #expect(bought["bundleId"] == .string("com.example.notes") && bought["appAppleId"] == .integer(7))
+        let everything = try minter.payload(of: .transaction)
+        #expect(everything["bundleId"] == .string("com.example.notes"))
+        #expect(everything["productId"] == .string("com.example.notes.everything"))
+        #expect(minter.nestedTransaction["productId"] == .string("com.example.notes.yearly"))
+        let renewal = try minter.payload(of: .renewalInfo)
+        #expect(renewal["productId"] == .string("com.example.notes.yearly"))
+        #expect(renewal["autoRenewProductId"] == .string("com.example.notes.yearly"))
+        guard case .object(let data)? = try minter.payload(of: .notification)["data"] else {
+            Issue.record("the notification has no data")
+            return
+        }
+        #expect(data["bundleId"] == .string("com.example.notes") && data["appAppleId"] == .integer(7))
+        // The device is part of the hash, and the nonce is always the same.
+        let other = try self.minter().payload(of: .appTransaction)
+        #expect(bought["deviceVerification"] != nil && bought["deviceVerification"] != other["deviceVerification"])
+        #expect(bought["deviceVerification"] == everything["deviceVerification"])
+        #expect(bought["deviceVerificationNonce"] == other["deviceVerificationNonce"])
+        let receipt = ReceiptMinter(authority: try Self.authority.get(), app: app, signedAt: Self.instant)
+        let draft = receipt.defaultReceipt
+        #expect(draft[2] == .text("com.example.notes") && draft[1] == .number(7))
+        #expect(draft.purchases.map { $0[1702] } == [.text("com.example.notes.everything")])
+        #expect(draft.deviceIdentifier == [UInt8](1...16))
+    }
+
     @Test func `a minted artifact has the given fields, and null removes a field`() throws {
         let jws = try minter().mint(.transaction, setting: ["price": .integer(1), "currency": .null])
         let payload = try UnverifiedJWS(jws).payload
