@@ -99,6 +99,40 @@ import Testing
         }
     }
 
+    @Test func `two apps may use the same identifier of a mass extension, and each knows only its own extension`()
+        async throws
+    {
+        var state = try state()
+        let plan = "com.example.notes.plan"
+        state.add(
+            AppStoreApp(
+                bundleID: "com.example.notes", appAppleID: 2, releases: [],
+                products: [AppStoreProduct(id: plan, type: .autoRenewable, price: 990)]))
+        try await withStoreClient(state) { client async throws in
+            let path = "/inApps/v1/subscriptions/extend/mass"
+            func extend(_ product: String, by bundleID: String) async throws -> Int? {
+                let body: JSONObject = [
+                    "extendByDays": .integer(1), "extendReasonCode": .integer(1), "requestIdentifier": .string("r1"),
+                    "productId": .string(product),
+                ]
+                let answer = try await client.send(.post, path, body, bundleID: bundleID)
+                return answer.body.integer("errorCode") ?? answer.status
+            }
+            func succeeded(_ product: String, for bundleID: String) async throws -> Int? {
+                let answer = try await client.get("\(path)/\(product)/r1", bundleID: bundleID)
+                return answer.body.integer("errorCode") ?? answer.body.integer("succeededCount")
+            }
+            #expect(try await extend(Shop.monthly, by: Shop.bundleID) == 200)
+            #expect(try await succeeded(Shop.monthly, for: Shop.bundleID) == 1)
+            #expect(try await succeeded(Shop.monthly, for: "com.example.notes") == 4_040_009)
+            #expect(try await extend(plan, by: "com.example.notes") == 200)
+            #expect(try await succeeded(plan, for: "com.example.notes") == 0)
+            #expect(try await succeeded(plan, for: Shop.bundleID) == 4_040_009)
+            #expect(try await extend(Shop.monthly, by: Shop.bundleID) == 4_000_011)
+            #expect(try await extend(plan, by: "com.example.notes") == 4_000_011)
+        }
+    }
+
     @Test func `an extension of a renewal date is answered with the line item of the current period`() async throws {
         var state = try state()
         state.advance(to: Shop.date("2026-01-20"))
