@@ -214,8 +214,8 @@ extension ServerAPI {
 }
 
 extension ServerAPIRequest {
-    /// Returns the result of the app's mass extension with this identifier; nil if there is none. Two apps may use the
-    /// same identifier.
+    /// Returns the result of the app's mass extension with this identifier; nil if the app has no such extension. Two
+    /// apps may use the same identifier.
     fileprivate func massExtension(_ identifier: String) -> ExtensionSummary? {
         state.massExtensions.first {
             $0.requestIdentifier == identifier && state.app(ofProduct: $0.product) == app

@@ -133,4 +133,11 @@ struct PageSectionTests {
         }
         #expect(names == ["Unknown platform", "iOS", "macOS", "tvOS", "visionOS", "watchOS"])
     }
+
+    @Test func `a rehearsal page counts all customers who have something only because of a promise`() throws {
+        let page = try page([("a", Answer(.granted, reason: .promise)), ("b", Self.owner)])
+        let card = "<div class=\"card \"><b>6</b><span>have something only because of a promise</span></div>"
+        #expect(page.contains(card))
+        #expect(try !self.page().contains("because of a promise"))
+    }
 }
