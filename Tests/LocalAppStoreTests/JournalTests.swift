@@ -245,6 +245,60 @@ private func open(_ file: String) throws -> LocalAppStore {
     }
 }
 
+@Test func `operations of a list are stored together in the local App Store's journal, or not at all`()
+    async throws
+{
+    try await withFile { file in
+        let store = try open(file)
+        try await store.perform(AppStoreOperation(.customer, [.customer: "Ada"]))
+        let database = try SQLiteConnection(path: file, for: .writing)
+        // The second of the two operations can't be stored.
+        try database.execute(
+            """
+            CREATE TRIGGER no_purchases BEFORE INSERT ON journal WHEN NEW.entry LIKE '%"buy"%'
+            BEGIN SELECT RAISE(ABORT, 'full'); END
+            """)
+        await #expect(throws: JournalError.self) {
+            try await store.perform([
+                AppStoreOperation(.acquire, [.customer: "Ada"]),
+                AppStoreOperation(.buy, [.customer: "Ada", .product: Shop.coins]),
+            ])
+        }
+        #expect(try database.row("SELECT count(*) FROM journal")?.integer(0) == 2)
+        #expect(await store.state.acquisitions.isEmpty)
+        #expect(try await open(file).state.acquisitions.isEmpty)
+    }
+}
+
+@Test func `other clocks have the local App Store's time from the beginning, and before each notification`()
+    async throws
+{
+    let clock = Locked(Date.distantPast)
+    let sent = Locked<[Date]>([])
+    var state = Shop.state(at: "2026-01-10T12:00:00Z", url: "https://example.com/hook")
+    for name in ["Ada", "Byron"] {
+        try state.addCustomer(name)
+        try state.acquire(name)
+    }
+    let store = LocalAppStore(
+        state, signer: Shop.signer, clock: { now in clock.withLock { $0 = now } },
+        sender: { _, _, _ in
+            let now = clock.withLock { $0 }
+            sent.withLock { $0.append(now) }
+            return .success
+        })
+    #expect(clock.withLock { $0 } == Shop.date("2026-01-10T12:00:00Z"))
+    try await store.perform(AppStoreOperation(.buy, [.customer: "Ada", .product: Shop.monthly]))
+    try await store.perform(AppStoreOperation(.advance, [.by: "1h"]))
+    try await store.perform(AppStoreOperation(.buy, [.customer: "Byron", .product: Shop.monthly]))
+    try await store.perform(AppStoreOperation(.advance, [.to: "2026-01-20"]))
+    #expect(clock.withLock { $0 } == Shop.date("2026-01-20"))
+    // Both trials end after a week, and each renewal is charged 33 seconds earlier.
+    let dates = ["2026-01-10T12:00:00Z", "2026-01-10T13:00:00Z", "2026-01-17T11:59:27Z", "2026-01-17T12:59:27Z"]
+    #expect(sent.withLock { $0 } == dates.map(Shop.date))
+    #expect(await store.state.notifications.map(\.date) == dates.map(Shop.date))
+}
+
 /// Runs only in `make soak`.
 @Test(.enabled(if: ProcessInfo.processInfo.environment["TENURE_SOAK"] != nil))
 func `a local App Store can have a hundred thousand customers`() async throws {

@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import CalculatorSeller
 import Foundation
+import HTTPTypes
 import Hummingbird
 import NIOCore
 import TenureAppStore
@@ -16,7 +17,8 @@ import Testing
     let router = Router()
     router.post("hook") { request, _ in
         continuation.yield(Array(try await request.body.collect(upTo: 1 << 20).readableBytesView))
-        return HTTPResponse.Status.ok
+        return request.headers[.contentType] == "application/json"
+            ? HTTPResponse.Status.ok : HTTPResponse.Status.unsupportedMediaType
     }
     try await withServer { onServerRunning in
         Application(

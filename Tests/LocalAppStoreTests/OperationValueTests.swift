@@ -37,6 +37,9 @@ import Testing
             (.price, "1234567890", "an amount such as `4.99`, or `free`"),
             (.needsConsent, "yes", "true or false"), (.appAccountToken, "1", "a UUID"),
             (.licenseEnds, "soon", "an instant such as `2026-11-20T12:00:00Z`, or a day"),
+            (.preordered, "soon", "an instant such as `2026-11-20T12:00:00Z`, or a day"),
+            (.to, "soon", "an instant such as `2026-11-20T12:00:00Z`, or a day"),
+            (.platform, "Windows", "one of iOS, macOS, tvOS, visionOS"),
             (.way, "gift", "one of purchase, promoCode, volumePurchase"),
             (.state, "slow", "one of up, down, swallowing"),
         ] as [(AppStoreOperation.Parameter, String, String)])

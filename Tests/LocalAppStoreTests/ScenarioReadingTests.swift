@@ -120,4 +120,58 @@ private struct BrokenService: EntitlementService {
                 "Eve everything denied false", "Ada everything granted true", "Ada cloud undetermined true",
             ])
     }
+
+    /// Reads a scenario with one product and these customers, and returns the messages of all mistakes.
+    private func mistakes(product: String = "{ type: nonConsumable, price: 1 }", customers: String) -> [String] {
+        let text = """
+            scenario: A story
+            begins: 2014-03-01
+            app:
+              bundleID: com.example.calculator
+              appleID: 1
+              releases: []
+              products: { com.example.calculator.key: \(product) }
+            customers: \(customers)
+            """
+        do throws(PolicyFileError) {
+            _ = try ScenarioReader.read(Array(text.utf8), named: "s.yaml")
+            return []
+        } catch {
+            return error.mistakes.map { String($0.description.drop { $0 != " " }.dropFirst()) }
+        }
+    }
+
+    @Test func `a product or customer with an impossible value is a mistake that says what to write`() {
+        #expect(mistakes(customers: "{ Ada: { storefront: SWE, shows: nothing } }") == [])
+        let keys = ["at", "after", "store", "service", "expect", "known"]
+        for key in keys {
+            let text = "`\(key)` is a key of steps in the timeline; give the customer another name"
+            #expect(mistakes(customers: "{ \(key): {} }") == [text])
+        }
+        let storefront = mistakes(customers: "{ Ada: { storefront: Germany } }")
+        #expect(storefront.count == 1)
+        let start = "`Germany` isn't a storefront of the local App Store; write one of `USA`, `FRA`, "
+        #expect(storefront.first?.hasPrefix(start) == true)
+        #expect(
+            mistakes(product: "{ type: nonConsumable, price: ten }", customers: "{ Ada: {} }")
+                == ["`ten` isn't an amount; write one such as `4.99`, or `free`"])
+        #expect(
+            mistakes(product: "{ type: nonConsumable, price: 1, familyShareable: maybe }", customers: "{ Ada: {} }")
+                == ["`maybe` is neither `true` nor `false`; write one of them"])
+    }
+
+    @Test func `the customers of a scenario have its storefronts and families from the beginning`() async throws {
+        let text = """
+            scenario: A story
+            begins: 2014-03-01
+            app: { bundleID: com.example.calculator, appleID: 1, releases: [] }
+            customers: { Ada: { storefront: SWE, family: Lovelace }, Byron: {} }
+            """
+        let scenario = try ScenarioReader.read(Array(text.utf8), named: "s.yaml")
+        let store = LocalAppStore(scenario.header.state, signer: Shop.signer) { _, _, _ in .success }
+        try await scenario.perform(in: store)
+        let accounts = await store.state.accounts
+        #expect(accounts.map(\.name) == ["Ada", "Byron"] && accounts.map(\.family) == ["Lovelace", nil])
+        #expect(accounts.map(\.storefront.code) == ["SWE", "USA"])
+    }
 }

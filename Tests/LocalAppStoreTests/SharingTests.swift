@@ -1,5 +1,7 @@
 import CalculatorSeller
 import Foundation
+import TenureAppStore
+import TenureCore
 import Testing
 
 @testable import LocalAppStore
@@ -104,4 +106,35 @@ func `a purchaser who leaves the family keeps what the members lose`(product: St
     try state.share("Ada", Shop.everything)
     #expect(state.notificationNames(since: sent) == ["ONE_TIME_CHARGE"])
     #expect(try state.entitledProducts(of: "Gwen") == [Shop.everything])
+}
+
+@Test func `a member who left the family gets nothing that is shared later`() throws {
+    var state = try family()
+    try state.leaveFamily("Byron")
+    #expect(state.accounts.map(\.family) == ["Lovelace", nil])
+    for product in [Shop.everything, Shop.monthly] {
+        try state.buy(product, "Ada")
+        try state.share("Ada", product)
+    }
+    #expect(try state.entitledProducts(of: "Byron").isEmpty)
+    #expect(state.notifications.count == 2)
+    #expect(throws: AppStoreStateError.noFamily(customer: "Byron")) { try state.leaveFamily("Byron") }
+}
+
+@Test func `a subscription that ended over a failed charge or a higher price doesn't renew automatically`() throws {
+    for isPrice in [true, false] {
+        var state = try family()
+        try state.buy(Shop.monthly, "Ada")
+        state.advance(to: Shop.date("2026-01-20"))
+        if isPrice {
+            try state.raisePrice(of: Shop.monthly, to: 2990)
+        } else {
+            try state.setBillingWorks(false, of: "Ada")
+        }
+        state.advance(to: Shop.date("2026-06-01"))
+        #expect(state.notificationNames().last == (isPrice ? "EXPIRED/PRICE_INCREASE" : "EXPIRED/BILLING_RETRY"))
+        let renewal = try #require(try state.lastNotification().renewalInfo).payload
+        #expect(renewal.autoRenewStatus?.known == .off && renewal.renewalPrice == nil)
+        #expect(throws: AppStoreStateError.self) { try state.setAutoRenew(true, "Ada", Shop.monthly) }
+    }
 }

@@ -57,4 +57,25 @@ import Testing
             #expect(try #require(await others.next()).payloadValue.productID == Kiosk.coins)
         }
     }
+
+    @Test func `after another customer signs in, only later changes of that customer's subscriptions are updates`()
+        async throws
+    {
+        let kiosk = try await Kiosk()
+        try await kiosk.operation(.customer, "Ben")
+        try await kiosk.operation(.acquire, "Ben")
+        try await kiosk.buy(Kiosk.pro, "Ben")
+        let device = try await kiosk.device()
+        try await device.run { () async throws -> Void in
+            var statuses = Product.SubscriptionInfo.Status.updates.makeAsyncIterator()
+            try await kiosk.buy(Kiosk.monthly)
+            #expect(await statuses.next()?.transaction.unsafePayloadValue.productID == Kiosk.monthly)
+            device.signIn(as: "Ben")
+            #expect(await entitledProducts() == [Kiosk.pro])
+            try await kiosk.operation(.cancel, "Ben", [.product: Kiosk.pro])
+            let status = try #require(await statuses.next())
+            #expect(status.transaction.unsafePayloadValue.productID == Kiosk.pro)
+            #expect(!status.renewalInfo.unsafePayloadValue.willAutoRenew)
+        }
+    }
 }

@@ -171,9 +171,7 @@ extension ServerAPI {
         guard case .string(let id)? = body["productId"], let product = try? request.state.productIndex(id),
             request.state.app(ofProduct: product) == request.app, request.state.products[product].type == .autoRenewable
         else { throw .invalidProductID }
-        guard !request.state.massExtensions.contains(where: { $0.requestIdentifier == identifier }) else {
-            throw .invalidRequestIdentifier
-        }
+        guard request.massExtension(identifier) == nil else { throw .invalidRequestIdentifier }
         let codes = body.texts("storefrontCountryCodes")
         if let list = body["storefrontCountryCodes"] {
             guard case .array(let elements) = list, !elements.isEmpty else { throw .emptyStorefrontList }
@@ -191,10 +189,7 @@ extension ServerAPI {
 
     /// Returns the status of a request to extend the renewal dates of all subscribers of a product.
     private func massExtension(_ request: ServerAPIRequest, of product: String) throws(ServerAPIError) -> JSONObject {
-        guard
-            let summary = request.state.massExtensions.first(where: {
-                $0.requestIdentifier == request.id && request.state.products[$0.product].id == product
-            })
+        guard let summary = request.massExtension(request.id), request.state.products[summary.product].id == product
         else { throw .statusRequestNotFound }
         return [
             "requestIdentifier": .string(summary.requestIdentifier), "complete": .boolean(true),
@@ -215,5 +210,15 @@ extension ServerAPI {
             throw .invalidRequestIdentifier
         }
         return text
+    }
+}
+
+extension ServerAPIRequest {
+    /// Returns the result of the app's mass extension with this identifier; nil if the app has no such extension. Two
+    /// apps may use the same identifier.
+    fileprivate func massExtension(_ identifier: String) -> ExtensionSummary? {
+        state.massExtensions.first {
+            $0.requestIdentifier == identifier && state.app(ofProduct: $0.product) == app
+        }
     }
 }

@@ -141,4 +141,37 @@ struct ComparisonTests {
         #expect(effects.map(\.entitlement) == ["everything", "cloud"])
         #expect(effects.allSatisfy { $0.change == nil })
     }
+
+    @Test(arguments: [false, true])
+    func `a lost right names the product that was removed, also in the grace period of a subscription`(
+        isInGracePeriod: Bool
+    ) throws {
+        let purchase = Purchase(
+            transactionID: "1", productID: "yearly", type: .autoRenewable, purchaseDate: Population.date("2014-12-25"),
+            expiresDate: Population.date(isInGracePeriod ? "2015-12-25" : "2016-02-01"), signedDate: Population.now)
+        let renewal = Renewal(
+            originalTransactionID: "1", productID: "yearly",
+            gracePeriodExpiresDate: isInGracePeriod ? Population.date("2016-01-10") : nil,
+            isInBillingRetryPeriod: isInGracePeriod, signedDate: Population.now)
+        let evidence = Evidence(
+            environment: .production, app: [Population.appTransaction()], transactions: [purchase],
+            renewals: [renewal], purchasesAreComplete: true)
+        func policy(listing product: String) throws -> Policy {
+            try Policy(
+                app: .init(bundleID: "com.example.calculator", appleID: 828_838_134),
+                eras: [Era(name: "free", model: .free)], buildNumbers: .increasing,
+                entitlements: [Entitlement(name: "cloud", products: [.init(id: product)])])
+        }
+        func effect(of product: String) throws -> Effect? {
+            Comparison(
+                of: try policy(listing: product), against: try policy(listing: "yearly"), at: Population.now
+            ).effects(on: evidence).first
+        }
+        let lost = try #require(try effect(of: "lifetime"))
+        let reason: Reason.Code = isInGracePeriod ? .gracePeriod : .product
+        #expect(lost.before?.reason == reason)
+        #expect(lost.change == .loses && lost.removedProduct == "yearly")
+        let kept = try #require(try effect(of: "yearly"))
+        #expect(kept.change == .same && kept.removedProduct == nil)
+    }
 }

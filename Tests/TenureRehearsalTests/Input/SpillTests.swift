@@ -127,7 +127,12 @@ struct SpillTests {
         }
     }
 
-    @Test(arguments: [("ada", 4_619_286_102_254_192_906), ("ben", 1_768_317_562_083_493_321)] as [(String, UInt64)])
+    @Test(
+        arguments: [
+            ("ada", 4_619_286_102_254_192_906), ("ben", 1_768_317_562_083_493_321), ("", 17_957_945_085_701_497_102),
+            ("12345678", 3_179_295_292_295_021_661),
+            ("appTransactionID 704000000000000001", 2_304_402_314_923_660_073),
+        ] as [(String, UInt64)])
     func `the hash that chooses a report's examples is the same on every machine`(text: String, hash: UInt64) {
         #expect(StableHash.of(text) == hash)
     }

@@ -114,4 +114,30 @@ struct PageSectionTests {
         #expect(try !self.page().contains("Not counted"))
         #expect(!page.contains("/srv/"))
     }
+
+    @Test func `a right that ends earlier is a loss with its new end on a rehearsal page, and isn't kept`() throws {
+        let shorter = Answer(.granted, until: Population.date("2016-06-01"), reason: .eraHonored)
+        let page = try page([("a", shorter)])
+        #expect(page.contains("<i class=\"granted\"></i>keeps it <b>0</b> (0.00%)"))
+        #expect(page.contains("<i class=\"loses\"></i>loses it <b>6</b> (100.0%)"))
+        #expect(page.contains("<span class=\"soft\">(6 of them lose it, by an earlier end)</span>"))
+        for (noun, count) in [("build", 4), ("version", 2)] {
+            let end = ", \(noun) 1, now ends on June 1, 2016</li>"
+            #expect(page.components(separatedBy: end).count - 1 == count, "\(noun)")
+        }
+    }
+
+    @Test func `platforms with equally many customers are in the order of their names on a rehearsal page`() throws {
+        let names = try page().components(separatedBy: "<h4>").dropFirst().map {
+            $0.components(separatedBy: " <span>")[0]
+        }
+        #expect(names == ["Unknown platform", "iOS", "macOS", "tvOS", "visionOS", "watchOS"])
+    }
+
+    @Test func `a rehearsal page counts all customers who have something only because of a promise`() throws {
+        let page = try page([("a", Answer(.granted, reason: .promise)), ("b", Self.owner)])
+        let card = "<div class=\"card \"><b>6</b><span>have something only because of a promise</span></div>"
+        #expect(page.contains(card))
+        #expect(try !self.page().contains("because of a promise"))
+    }
 }

@@ -123,4 +123,15 @@ struct ReportDetailTests {
         }
         #expect(!json.contains("placeholder"))
     }
+
+    @Test func `a rehearsal page counts rejected lines only if there are any`() throws {
+        func card(rejecting rejected: Int) throws -> String? {
+            String(decoding: HTMLReport.bytes(of: try report(rejecting: rejected)), as: UTF8.self)
+                .components(separatedBy: "<div class=\"card \">").last { $0.contains("rejected, whole") }?
+                .components(separatedBy: "</div>").first
+        }
+        #expect(try card(rejecting: 0) == nil)
+        #expect(try card(rejecting: 1) == "<b>1</b><span>line was rejected, whole or in part</span>")
+        #expect(try card(rejecting: 2) == "<b>2</b><span>lines were rejected, whole or in part</span>")
+    }
 }

@@ -329,6 +329,7 @@ struct WholeReportTests {
             "<p class=\"soft\">bad.ndjson lists them with their line numbers.</p>",
             "Customers appear under their IDs: share this page only with people who may know them.",
             "No rule of <code>tenure policy check</code> found anything.",
+            "<p class=\"alert\"><b>Failed:</b> the condition <code>lost&gt;=4</code> of --fail-if is met: the value is 4.</p>",
         ]
         for part in parts { #expect(page.contains(part), "\(part)") }
         let numbered = String(decoding: HTMLReport.bytes(of: try report(showsIDs: false)), as: UTF8.self)

@@ -116,4 +116,70 @@ struct TallyTests {
         #expect(losers.all.allSatisfy { $0.before?.outcome == .granted && $0.now.outcome != .granted })
         #expect(everything.examples[.outcome(.granted)]?.all.count == 10)
     }
+
+    private static let owner = Answer(.granted, reason: .eraHonored)
+    private static let newcomer = Answer(.denied, reason: .eraNotHonored)
+    private static let buyer = Answer(.granted, reason: .product)
+    private static let doubtful = Answer(.undetermined, reason: .inDoubt)
+
+    private static func place(_ platform: Platform?) -> Place {
+        Place(platform: platform, version: .none, month: .unknown)
+    }
+
+    @Test func `a customer who gains one entitlement and loses another is in both numbers, and once among the changed`()
+    {
+        func tally(_ changes: (before: Answer, now: Answer)..., keeping kept: Bool = false) -> Tally {
+            let names = changes.indices.map { "entitlement\($0)" }
+            let effects = zip(names, changes).map { Effect(entitlement: $0, now: $1.now, before: $1.before) }
+            var tally = Tally(entitlements: names)
+            tally.add(
+                CustomerEffects(
+                    ifPromisesEnd: effects, ifPromisesAreKept: kept ? [] : effects, hasContradictingProofs: kept,
+                    productsWithoutEntitlement: []), in: Self.place(.iOS), times: 3)
+            return tally
+        }
+        func numbers(_ tally: Tally) -> [Int] {
+            [tally.customers, tally.gaining, tally.losing, tally.changed, tally.changingReason]
+        }
+        let (gain, loss) = ((before: Self.newcomer, now: Self.owner), (before: Self.owner, now: Self.newcomer))
+        let (reason, same) = ((before: Self.owner, now: Self.buyer), (before: Self.owner, now: Self.owner))
+        #expect(numbers(tally(gain, loss)) == [3, 3, 3, 3, 0])
+        #expect(numbers(tally(reason, same)) == [3, 0, 0, 0, 3])
+        #expect(numbers(tally(reason, gain)) == [3, 3, 0, 3, 0])
+        #expect(numbers(tally(same, same)) == [3, 0, 0, 0, 0])
+        #expect(tally(loss).losingWithPromises == 3 && tally(loss).contradicting == 0)
+        #expect(tally(loss, keeping: true).losingWithPromises == 0 && tally(loss, keeping: true).contradicting == 3)
+    }
+
+    @Test func `the reasons of a rehearsal are sorted by their number of customers, then by outcome and reason`() {
+        var tally = EntitlementTally()
+        for now in [Self.doubtful, Self.buyer, Self.owner, Answer(.denied, reason: .noPurchase), Self.newcomer] {
+            tally.add(Effect(entitlement: "a", now: now, before: nil), change: nil, in: Self.place(.iOS), times: 2)
+        }
+        let promised = Effect(entitlement: "a", now: Answer(.granted, reason: .promise), before: nil)
+        tally.add(promised, change: nil, in: Self.place(.iOS), times: 3)
+        #expect(
+            tally.sortedReasons.map { "\($0.key.outcome.rawValue) \($0.key.reason.name) \($0.count)" } == [
+                "granted promise 3", "denied eraNotHonored 2", "denied noPurchase 2", "granted eraHonored 2",
+                "granted product 2", "undetermined inDoubt 2",
+            ])
+    }
+
+    @Test func `the changes of a rehearsal are sorted by their kind before their number, and losses by platform too`() {
+        var tally = EntitlementTally()
+        func add(_ before: Answer, _ now: Answer, on platform: Platform? = .iOS, times: Int) {
+            let effect = Effect(entitlement: "a", now: now, before: before)
+            tally.add(effect, change: effect.change, in: Self.place(platform), times: times)
+        }
+        add(Self.owner, Self.buyer, times: 9)
+        add(Self.newcomer, Self.doubtful, times: 5)
+        add(Self.newcomer, Self.owner, times: 4)
+        for platform in [Platform.macOS, nil, .iOS] { add(Self.owner, Self.newcomer, on: platform, times: 1) }
+        add(Self.owner, Self.newcomer, on: .tvOS, times: 2)
+        add(Self.owner, Self.owner, times: 7)
+        #expect(tally.sortedTransitions.map(\.key.change) == [.loses, .gains, .changesOutcome, .changesReason])
+        #expect(tally.sortedTransitions.map(\.count) == [5, 4, 5, 9])
+        #expect(tally.sortedLosses.map(\.cause.platform) == [.tvOS, nil, .iOS, .macOS])
+        #expect(tally.sortedLosses.map(\.group.count) == [2, 1, 1, 1])
+    }
 }
