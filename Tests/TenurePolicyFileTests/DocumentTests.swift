@@ -150,6 +150,62 @@ import Testing
         #expect(showsExcerpts("-----BEGIN PRIVATE KEY-----\nMIGHAgEAMBMGByqGSM49\n") == [false])
         #expect(showsExcerpts("password: [hunter2\n") == [false])
         #expect(showsExcerpts("eras: [paid\n") == [true])
+        #expect(showsExcerpts("\u{FEFF}eras: [paid\n") == [true])
+        #expect(showsExcerpts("name: x\neras: [paid\n") == [true])
+        #expect(showsExcerpts(#"{"eras": ["#) == [true])
+        // Only a whole key at the beginning of a line counts.
+        #expect(showsExcerpts("  eras: [paid\n") == [false])
+        #expect(showsExcerpts("erased: [hunter2\n") == [false])
+        #expect(showsExcerpts(#"{"erased": ["#) == [false])
+    }
+
+    @Test func `a mistake in a file that isn't a release list doesn't show the file's lines`() {
+        func showsExcerpts(_ text: String, _ mapping: ReleaseListFile.Mapping = .init()) -> [Bool]? {
+            do throws(PolicyFileError) {
+                _ = try ReleaseListFile.listed(Array(text.utf8), named: "list.csv", mapping: mapping)
+                return nil
+            } catch {
+                return error.mistakes.map(\.showsExcerpt)
+            }
+        }
+        #expect(showsExcerpts("platform,build\niOS,\"37\n") == [true])
+        #expect(showsExcerpts("name;Build Number\nx,\"37\n") == [true])
+        #expect(showsExcerpts("user,password\nada,\"hunter2\n") == [false])
+        #expect(showsExcerpts("user,password\nada,hunter2\n") == [false])
+        var mapping = ReleaseListFile.Mapping()
+        mapping["Datum"] = .releasedAt
+        #expect(showsExcerpts("Datum,name\n\"x\n") == [false])
+        #expect(showsExcerpts("Datum,name\n\"x\n", mapping) == [true])
+    }
+
+    @Test func `a mapped column of a release list is used in place of the column with the field's name`() throws {
+        var mapping = ReleaseListFile.Mapping()
+        mapping["Internal Number"] = .build
+        let list = "platform,build,internal_number,date,notes\niOS,1,37,2014-01-02,x\n"
+        let day = try #require(CivilDay("2014-01-02"))
+        #expect(
+            try ReleaseListFile.listed(Array(list.utf8), named: "list.csv", mapping: mapping).map(\.release) == [
+                Release(platform: .iOS, version: nil, build: AppVersion("37"), releasedAt: .day(day))
+            ])
+        mapping = ReleaseListFile.Mapping()
+        mapping["Datum"] = .releasedAt
+        let error = #expect(throws: PolicyFileError.self) {
+            try ReleaseListFile.listed(Array("platform,build\niOS,37\n".utf8), named: "list.csv", mapping: mapping)
+        }
+        #expect(
+            error?.description == """
+                list.csv:1:1: the first row has no column `datum` for `releasedAt`; name another column with `--map COLUMN=releasedAt`
+                list.csv:1:1: the column `releasedAt` is missing; add it to the first row
+                """)
+    }
+
+    @Test(
+        arguments: [
+            (0, "0h"), (3600, "1h"), (5400, "90m"), (60, "1m"), (61, "61s"), (-86_400, "-24h"), (1.9, "1s"),
+            (-1.9, "-1s"), (.nan, "0h"), (1e12, "999999999s"),
+        ] as [(Double, String)])
+    func `a duration is written in the largest unit of which it is a whole number`(seconds: Double, text: String) {
+        #expect(Duration.text(seconds) == text)
     }
 
     @Test func `an edit of a policy file removes or adds a list element or a key, and leaves the others unchanged`() {

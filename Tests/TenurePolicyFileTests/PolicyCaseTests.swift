@@ -289,4 +289,26 @@ import Testing
                 SupportGrant(.revocation, of: "everything", date: revoked),
             ])
     }
+
+    @Test func `the artifacts of a policy case are also decided in every rotation, forward and backward`() {
+        let transactions = ["1", "2", "3"].map {
+            Purchase(transactionID: $0, productID: "a", type: .nonConsumable, purchaseDate: nil, signedDate: nil)
+        }
+        let renewals = ["a", "b"].map {
+            Renewal(
+                originalTransactionID: $0, productID: nil, gracePeriodExpiresDate: nil, isInBillingRetryPeriod: false,
+                signedDate: nil)
+        }
+        let support = ["x", "y"].map { SupportGrant(.grant, of: $0, date: .distantPast) }
+        let artifacts = PolicyCase.Artifacts(
+            environment: .sandbox, transactions: transactions, renewals: renewals, purchasesAreComplete: false,
+            support: support)
+        let orders = artifacts.otherOrders
+        #expect(orders.map { $0.transactions.map(\.transactionID).joined() } == ["231", "312", "321", "132", "213"])
+        #expect(orders.map { $0.renewals.map(\.originalTransactionID).joined() } == ["ba", "ab", "ba", "ab", "ba"])
+        #expect(orders.map { $0.support.map(\.entitlement).joined() } == ["yx", "xy", "yx", "xy", "yx"])
+        #expect(orders.allSatisfy { $0.environment == .sandbox && !$0.purchasesAreComplete && $0.app.isEmpty })
+        let single = PolicyCase.Artifacts(transactions: [transactions[0]], support: [support[0]])
+        #expect(single.otherOrders.isEmpty)
+    }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TenureCore
 import Testing
 
 @testable import TenurePolicyFile
@@ -70,5 +71,78 @@ import Testing
                 policy.yaml:5:27: the trial is empty; write `sessions: 5` or `days: 14`
                 policy.yaml:6:3: a key must be plain text, not a list or a mapping
                 """)
+    }
+
+    private static let policy = """
+        app: { bundleID: com.example.calculator, appleID: 828838134 }
+        eras:
+          - { name: paid, model: paid }
+          - { name: free, model: free, begins: { macOS: { at: 2015-06-10T18:00:00Z } }, changeover: none }
+        entitlements: { everything: { honors: [paid] } }
+        inDoubt: favorCustomer
+        """
+
+    @Test(arguments: [
+        ("828838134", "[1]", "1:51: a list isn't a whole number; write one, such as `appleID: 828838134`"),
+        (
+            "com.example.calculator", "{ a: b }",
+            "1:18: a mapping isn't possible here; write a string, such as `com.example.calculator`"
+        ),
+        (
+            "changeover: none", "changeover: { from: [1], until: +48h }",
+            "4:101: a list isn't a length of time; write one such as `-24h`"
+        ),
+        (
+            "favorCustomer", "[favorCustomer]",
+            "6:10: a list isn't possible here; write `favorCustomer` or `undetermined`"
+        ),
+        (
+            "{ everything: { honors: [paid] } }", "[everything]",
+            "5:15: a list isn't possible here; write each entitlement under its name, such as `everything: { honors: [paid] }`"
+        ),
+        ("macOS", "Mac", "4:42: `Mac` isn't a platform that the App Store reports; write `macOS`"),
+        ("macOS", "iPadOS", "4:42: `iPadOS` isn't a platform that the App Store reports; write `iOS`"),
+    ])
+    func `a value of the wrong kind is reported with what to write there`(old: String, new: String, mistake: String) {
+        #expect(mistakes(Self.policy) == "")
+        let found = mistakes(Self.policy.replacingOccurrences(of: old, with: new)).split(separator: "\n")
+        #expect(found.contains("policy.yaml:\(mistake)"), "\(found)")
+    }
+
+    @Test(
+        arguments: [
+            ("Platform", .platform), ("version", .version), ("Marketing Version", .version),
+            ("CFBundleShortVersionString", .version), ("build", .build), ("Build_Number", .build),
+            ("CFBundleVersion", .build), ("releasedAt", .releasedAt), ("released", .releasedAt),
+            ("Release-Date", .releasedAt), ("DATE", .releasedAt), ("model", .model), ("Price Model", .model),
+            ("Price", nil), ("builds", nil), ("", nil),
+        ] as [(String, ReleaseListFile.Column?)])
+    func `a column of a release list is recognized by each of its names`(name: String, column: ReleaseListFile.Column?)
+    {
+        #expect(ReleaseListFile.Column(header: name) == column)
+    }
+
+    @Test(
+        arguments: [
+            ("iOS", .iOS), ("IOS", .iOS), ("iPadOS", .iOS), ("MAC_OS", .macOS), ("OS X", .macOS),
+            ("Mac Catalyst", .macOS), ("Apple TV", .tvOS), ("watch", .watchOS), ("xrOS", .visionOS),
+            ("VISION_OS", .visionOS), ("Windows", nil),
+        ] as [(String, Platform?)])
+    func `a platform of an exported list is recognized by the names that other systems use`(
+        name: String, platform: Platform?
+    ) {
+        #expect(PlatformName.meant(by: name) == platform)
+    }
+
+    @Test func `the columns of a release list may be in any order, under any of their names`() throws {
+        let list = "Price Model,CFBundleVersion,Release Date,Marketing Version,Platform\npaid,37,2014-01-02,1.5,iOS\n"
+        let releases = try ReleaseListFile.listed(Array(list.utf8), named: "list.csv").map(\.release)
+        let day = try #require(CivilDay("2014-01-02"))
+        #expect(
+            releases == [
+                Release(
+                    platform: .iOS, version: AppVersion("1.5"), build: AppVersion("37"), releasedAt: .day(day),
+                    model: .paid)
+            ])
     }
 }

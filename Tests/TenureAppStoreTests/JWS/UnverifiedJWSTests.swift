@@ -62,4 +62,35 @@ import Testing
         payload["receiptCreationDate"] = .string("1000000")
         #expect(try UnverifiedJWS(Minted.minter.mint(payload: payload)).signedDate == nil)
     }
+
+    @Test func `the artifacts inside an unverified notification are found with their paths`() throws {
+        let nested = try UnverifiedJWS(Minted.minter.mint(.notification)).nested
+        #expect(nested.map { $0.name } == ["data.signedTransactionInfo", "data.signedRenewalInfo"])
+        #expect(nested.first?.payload["transactionId"] == .string("410000000000022"))
+        #expect(nested.last?.payload["autoRenewStatus"] == .integer(1))
+        // An unreadable artifact is left out.
+        let app = String(decoding: try Minted.minter.mint(.appTransaction), as: UTF8.self)
+        let mixed = try Minted.minter.mint(
+            .notification,
+            setting: [
+                "data": .object(["signedTransactionInfo": .string("e30.e30."), "signedRenewalInfo": .integer(1)]),
+                "appData": .object(["signedAppTransactionInfo": .string(app)]),
+            ])
+        #expect(try UnverifiedJWS(mixed).nested.map { $0.name } == ["appData.signedAppTransactionInfo"])
+        #expect(try UnverifiedJWS(Minted.minter.mint(.transaction)).nested.isEmpty)
+    }
+
+    @Test func `an unverified JWS shows the readable ones of its first ten certificates`() throws {
+        let leaf = Base64.standard.text(Minted.authority.jws.leaf.der)
+        let root = Base64.standard.text(Minted.authority.jws.root.der)
+        func serialNumbers(_ certificates: [JSONValue]) throws -> [String] {
+            let header: JSONObject = ["alg": .string("ES256"), "x5c": .array(certificates)]
+            let jws = Base64.urlSafe.text(JSONValue.object(header).bytes) + ".e30.AA"
+            return try UnverifiedJWS(Array(jws.utf8)).certificates.map(\.serialNumber)
+        }
+        let junk: [JSONValue] = [.string("AA=="), .string("!"), .integer(1)]
+        #expect(try serialNumbers(junk + [.string(leaf), .string(root)]) == ["540103", "540101"])
+        let many = Array(repeating: JSONValue.string("!"), count: 9) + [.string(leaf), .string(root)]
+        #expect(try serialNumbers(many) == ["540103"])
+    }
 }

@@ -46,6 +46,26 @@ struct ReceiptFieldTests {
         #expect(purchase["cancellation_date"] == nil)
     }
 
+    @Test func `an unverified receipt shows the signer's certificate first, in any order of its certificates`() throws {
+        let minter = try ReceiptTestBed.minter()
+        let names = ["App Store Receipt Signing", "Developer Relations CA", "Root CA"]
+        for (receipt, order) in [(try minter.mint(), [0, 1, 2]), (try minter.mint(with: .rootFirst), [0, 2, 1])] {
+            let subjects = try UnverifiedReceipt(receipt).certificates.map(\.subject)
+            #expect(subjects.count == 3)
+            for (subject, index) in zip(subjects, order) { #expect(subject.contains(names[index]), "\(subjects)") }
+        }
+    }
+
+    @Test func `the signed content of a receipt is found without verifying it, and not in a damaged receipt`() throws {
+        let minter = try ReceiptTestBed.minter()
+        let receipt = try minter.mint()
+        let content = try #require(UnverifiedReceipt.content(of: receipt))
+        #expect(try ReceiptPayload(unverifiedContent: content).bundleID == "com.example.calculator")
+        // The chunks of the content are joined.
+        #expect(try UnverifiedReceipt.content(of: minter.mint(with: .chunkedContent)) == content)
+        #expect(UnverifiedReceipt.content(of: Array(receipt.dropLast())) == nil)
+    }
+
     @Test func `a receipt's unknown attributes are shown unchanged`() throws {
         let fields = try UnverifiedReceipt(ReceiptTestBed.minter().mint(with: .unknownAttributes)).payload.fields
         #expect(fields.first { $0.type == 99 }?.name == "attribute_99")

@@ -76,7 +76,53 @@ import Testing
 
     @Test func `the first era of a policy can't have a beginning`() throws {
         let eras = [Era(name: "paid", model: .paid, begins: [.iOS: .at(version: AppVersion("1"), date: nil)])]
-        #expect(try mistakes { try Calculator.policy(eras: eras) }.map(\.path) == [["eras", 0, "begins"]])
+        let found = try mistakes { try Calculator.policy(eras: eras) }
+        #expect(found.map(\.path) == [["eras", 0, "begins"]])
+        #expect(
+            found.map(\.message) == [
+                "the first era can't have `begins`; remove it, or add the era that came before to the top of `eras`"
+            ])
+    }
+
+    @Test func `a policy without an era and without an entitlement says what to write`() throws {
+        let found = try mistakes {
+            try Policy(app: Policy.App(bundleID: "com.example.calculator"), eras: [], entitlements: [])
+        }
+        #expect(found.map(\.path) == [["eras"], ["entitlements"]])
+        let messages = [
+            "there is no era; write at least one, such as `- { name: paid, model: paid }`",
+            "there is no entitlement; write what customers may use, such as `everything: { honors: [paid] }`",
+        ]
+        #expect(found.map(\.message) == messages)
+    }
+
+    @Test func `a beginning without a version and an instant is reported with the key of its platform`() throws {
+        let empty = Beginning.at(version: nil, date: nil)
+        let eras = [
+            Era(name: "paid", model: .paid), Era(name: "freemium", model: .free, begins: [.macOS: empty, .iOS: empty]),
+        ]
+        let found = try mistakes { try Calculator.policy(eras: eras) }
+        #expect(found.map(\.path) == [["eras", 1, "begins", "iOS"], ["eras", 1, "begins", "macOS"]])
+        let messages = [
+            "the beginning on iOS is empty; write `build`, `at`, or both",
+            "the beginning on macOS is empty; write `version`, `at`, or both",
+        ]
+        #expect(found.map(\.message) == messages)
+    }
+
+    @Test func `a platform can't be new in an era if an earlier era begins on it`() throws {
+        func found(_ promotion: Platform) throws -> [PolicyMistake] {
+            let eras = [
+                Era(name: "paid", model: .paid),
+                Era(name: "promo", model: .free, begins: [promotion: .at(version: AppVersion("2.0"), date: nil)]),
+                Era(name: "freemium", model: .free, begins: [.macOS: .new]),
+            ]
+            return try mistakes { try Calculator.policy(eras: eras) }
+        }
+        let message =
+            "the app can't be `new` on macOS, because an earlier era begins there; remove `new` or that earlier beginning"
+        #expect(try found(.macOS) == [PolicyMistake(["eras", 2, "begins", "macOS"], message, code: "eras-backwards")])
+        #expect(try found(.iOS) == [])
     }
 
     @Test(arguments: [64, 65]) func `a policy has at most 64 eras`(count: Int) throws {
@@ -87,9 +133,14 @@ import Testing
         }
         let found = try mistakes { try Calculator.policy(eras: eras, honors: [Honor(era: "era0")]) }
         #expect(found.map(\.path) == (count > 64 ? [["eras"]] : []))
+        let message =
+            "a policy has at most 64 eras, but this one has 65; join eras that entitlements treat alike"
+        #expect(found.map(\.message) == (count > 64 ? [message] : []))
     }
 
     @Test func `a changeover window that doesn't contain the change is a mistake`() throws {
+        let message =
+            "the window doesn't include the change itself; write a negative `from` (`-24h`) and a positive `until` (`+48h`)"
         func paths(from: TimeInterval, until: TimeInterval) throws -> [[PolicyMistake.Step]] {
             let eras = [
                 Era(name: "paid", model: .paid),
@@ -97,7 +148,9 @@ import Testing
                     name: "freemium", model: .free, begins: [.iOS: .at(version: nil, date: date("2015-06-10"))],
                     changeover: .window(from: from, until: until)),
             ]
-            return try mistakes { try Calculator.policy(eras: eras) }.map(\.path)
+            let found = try mistakes { try Calculator.policy(eras: eras) }
+            #expect(found.allSatisfy { $0.message == message })
+            return found.map(\.path)
         }
         #expect(try paths(from: 0, until: 0).isEmpty)
         #expect(try paths(from: 3600, until: 7200) == [["eras", 1, "changeover"]])

@@ -120,6 +120,8 @@ struct PolicySigner {
             self.refusal(try signer.sign(payload: payload))
         }
         #expect(try refusal(#"{"counter":1,"iat":1,"policy":\#(policy)}"#) == nil)
+        #expect(try refusal(#"{"counter":9007199254740992,"iat":0,"policy":\#(policy)}"#) == nil)
+        #expect(try refusal(#"{"counter":1,"iat":9007199254740992,"policy":\#(policy)}"#) == nil)
         for wrong in [
             #"{"counter":"1","iat":1,"policy":\#(policy)}"#, #"{"counter":1.0,"iat":1,"policy":\#(policy)}"#,
             #"{"counter":1,"counter":9,"iat":1,"policy":\#(policy)}"#, #"{"iat":1,"policy":\#(policy)}"#,
@@ -136,6 +138,7 @@ struct PolicySigner {
             #"{"counter":0,"iat":1,"policy":\#(policy)}"#, #"{"counter":-1,"iat":1,"policy":\#(policy)}"#,
             #"{"counter":9007199254740993,"iat":1,"policy":\#(policy)}"#,
             #"{"counter":1,"iat":-1,"policy":\#(policy)}"#,
+            #"{"counter":1,"iat":9007199254740993,"policy":\#(policy)}"#,
         ] {
             #expect(try refusal(wrong) == .notSigned("its counter or its time is out of range"))
         }
@@ -156,6 +159,50 @@ struct PolicySigner {
             app: Policy.App(bundleID: "com.example.calculator"), eras: [Era(name: "paid", model: .paid)],
             entitlements: [Entitlement(name: "everything", products: products)])
         #expect(throws: SignedPolicyError.self) { try signer.sign(policy, counter: 1) }
+    }
+
+    @Test func `the reason why a text isn't a signed policy is the first thing that is wrong with it`() throws {
+        let text = try signer.sign(PolicySigner.policy(), counter: 1).text
+        let parts = text.split(separator: ".").map(String.init)
+        let threeParts = SignedPolicyError.notSigned("it isn't a compact JWS, which has three parts")
+        #expect(refusal(parts[0] + "." + parts[1]) == threeParts && refusal(text + ".") == threeParts)
+        let signature = SignedPolicyError.notSigned("its signature can't be read")
+        // 63 bytes, 65 bytes, and padding.
+        for wrong in [String(repeating: "A", count: 84), String(repeating: "A", count: 87), parts[2] + "=="] {
+            #expect(refusal([parts[0], parts[1], wrong].joined(separator: ".")) == signature, "\(wrong)")
+        }
+        // The payload of a text with a wrong signature isn't read.
+        let other = try signer.sign(PolicySigner.policy(), counter: 2).text.split(separator: ".").map(String.init)
+        #expect(refusal([parts[0], "!", parts[2]].joined(separator: ".")) == .wrongSignature)
+        #expect(refusal([parts[0], parts[1], other[2]].joined(separator: ".")) == .wrongSignature)
+        #expect(
+            throws: SignedPolicyError.notSigned("its counter or its time is out of range")
+        ) { try signer.sign(PolicySigner.policy(), counter: 0) }
+    }
+
+    @Test(
+        arguments: [
+            (
+                .tooLarge(bytes: 5),
+                "the signed policy has 5 bytes; it may have at most 1399124; check that the URL is that of the signed policy"
+            ),
+            (.notSigned("it is empty"), "this isn't a signed policy: it is empty; write one with `tenure policy sign`"),
+            (.wrongSignature, "none of the pinned keys signed this policy; sign it with the key that the app pins"),
+            (
+                .wrongApp(found: "a", wanted: "b"),
+                "the signed policy is for the app `a`, but this app is `b`; publish each app's policy at its own URL"
+            ),
+            (
+                .older(counter: 3, known: 4),
+                "the signed policy has the counter 3, which is lower than the known counter 4; sign the policy with a higher counter"
+            ),
+            (
+                .sameCounter(4),
+                "another signed policy already has the counter 4; sign each change with a higher counter"
+            ),
+        ] as [(SignedPolicyError, String)])
+    func `each reason to refuse a signed policy says what to do`(error: SignedPolicyError, text: String) {
+        #expect(error.description == text)
     }
 
     @Test func `a pinned policy signing key is read as text and as a JSON Web Key`() throws {
