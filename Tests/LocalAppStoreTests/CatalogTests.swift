@@ -101,6 +101,7 @@ import Testing
 
     @Test func `each reason against an operation names what is missing, and what to do`() {
         let (ada, id) = ("Ada", "com.example.key")
+        let codes = "USA, FRA, DEU, GBR, AUT, ITA, NLD, ESP, CAN, SWE, CHE, AUS, JPN, CHN, KOR, IND, MEX, POL, TUR, BRA"
         let reasons: [(AppStoreStateError, String)] = [
             (.noApp(id), "the local App Store has no app `com.example.key`; name an app that its scenario defines"),
             (.whichApp, "the local App Store doesn't have exactly one app; name an app with `app`"),
@@ -108,8 +109,7 @@ import Testing
             (.customerExists(ada), "there already is a customer `Ada`; use another name"),
             (
                 .noStorefront("XXX"),
-                "`XXX` isn't a storefront of the local App Store; use one of USA, FRA, DEU, GBR, AUT, ITA, NLD, ESP, "
-                    + "CAN, SWE, CHE, AUS, JPN, CHN, KOR, IND, MEX, POL, TUR, BRA"
+                "`XXX` isn't a storefront of the local App Store; use one of \(codes)"
             ),
             (
                 .noProduct(id),
@@ -134,8 +134,10 @@ import Testing
             ),
             (
                 .hasSubscription(customer: ada, product: id),
-                "`Ada` has a subscription in the group of `com.example.key` already; change the plan of that "
-                    + "subscription instead"
+                """
+                `Ada` has a subscription in the group of `com.example.key` already; change the plan of that subscription \
+                instead
+                """
             ),
             (
                 .noSubscription(customer: ada, product: id),
@@ -156,8 +158,10 @@ import Testing
             ),
             (
                 .appNotBought(customer: ada, app: id),
-                "`com.example.key` can't be refunded to `Ada`, who didn't pay for it or has a refund already; name "
-                    + "another customer"
+                """
+                `com.example.key` can't be refunded to `Ada`, who didn't pay for it or has a refund already; name another \
+                customer
+                """
             ),
             (.billingFails(customer: ada), "every charge of `Ada` fails; perform `recover` first"),
         ]

@@ -105,9 +105,15 @@ private let onlyByFault: Set<ServerAPIError> = [
         .statusRequestNotFound:
             "The server didn't find a subscription-renewal-date extension request for this requestIdentifier and "
             + "productId combination.",
-        .appTransactionDoesNotExist: "App transaction does not exist.",
+        .appTransactionDoesNotExist: "No AppTransaction exists for the customer.",
+        .appAccountTokenIsNoUUID: "Invalid request. The app account token field must be a valid UUID.",
+        .familyTransactionNotSupported:
+            "Invalid request. Family Sharing transactions aren't supported by this endpoint.",
+        .notAnOriginalTransactionID:
+            "Invalid request. The transaction ID provided is not an original transaction ID.",
         .generalInternalRetryable: "An unknown error occurred. Please try again.",
     ]
+    #expect(Set(messages.keys) == Set(ServerAPIError.allCases))
     for (error, message) in messages { #expect(error.message == message) }
 }
 

@@ -65,12 +65,11 @@ package enum ServerAPIError: Int, Error, Sendable, CaseIterable {
     /// The HTTP status is the beginning of the code.
     package var status: Int { rawValue / 10_000 }
 
-    /// The message that Apple documents for the error. For errors without a documented message, a message in Apple's
-    /// style.
+    /// The message that Apple documents for the error. For errors without a known message, a message in Apple's style.
     var message: String { Self.messages[self] ?? nameAsSentence }
 
-    /// The allowed values of `errorMessage` in Apple's documentation of each error. Some of these messages end without
-    /// a period there.
+    /// The allowed values of `errorMessage` in Apple's documentation of each error, or the message in Apple's server
+    /// library. Some of these messages end without a period there.
     private static let messages: [ServerAPIError: String] = [
         .generalBadRequest: "Bad request.",
         .invalidAppIdentifier: "Invalid request app identifier.",
@@ -112,6 +111,11 @@ package enum ServerAPIError: Int, Error, Sendable, CaseIterable {
         .transactionTypeNotSupported:
             "Invalid request. The transaction id doesn't represent a supported in-app purchase type",
         .appTransactionIDNotSupported: "Invalid request. App transactions aren't supported by this endpoint.",
+        .appAccountTokenIsNoUUID: "Invalid request. The app account token field must be a valid UUID.",
+        .familyTransactionNotSupported:
+            "Invalid request. Family Sharing transactions aren't supported by this endpoint.",
+        .notAnOriginalTransactionID:
+            "Invalid request. The transaction ID provided is not an original transaction ID.",
         .subscriptionExtensionIneligible: "Forbidden - subscription state ineligible for extension.",
         .subscriptionMaxExtension: "Forbidden - subscription has reached maximum extension count.",
         .familySharedSubscriptionExtensionIneligible:
@@ -127,6 +131,7 @@ package enum ServerAPIError: Int, Error, Sendable, CaseIterable {
         .statusRequestNotFound:
             "The server didn't find a subscription-renewal-date extension request for this requestIdentifier and "
             + "productId combination.",
+        .appTransactionDoesNotExist: "No AppTransaction exists for the customer.",
         .generalInternal: "An unknown error occurred.",
         .generalInternalRetryable: "An unknown error occurred. Please try again.",
     ]
