@@ -160,6 +160,7 @@ import Testing
             failed.answer["detail"] as? String
                 == "no app is ready (calculator: databaseUnreachable, notes: databaseUnreachable); the log says why",
             "\(failed)")
+        #expect(try await service.says("the database failed"), "\(service.errors)")
         #expect(await service.end(by: SIGTERM) == 0, "\(service.errors)")
     }
 

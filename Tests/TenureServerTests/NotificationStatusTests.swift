@@ -152,6 +152,15 @@ import Testing
         try await withService { client in
             let large = #"{"signedPayload":"\#(String(repeating: "A", count: 600_000))"}"#
             #expect(try client.problem(try await client.notify(body: large)).code == .tooLarge)
+            // At most 512 KB are accepted.
+            for (size, code) in [(524_288, Problem.Code.nothingVerified), (524_289, .tooLarge)] {
+                let payload = String(repeating: "A", count: size - 20)
+                let response = try await client.notify(body: #"{"signedPayload":"\#(payload)"}"#)
+                #expect(try client.problem(response).code == code)
+            }
+            // The media type is read leniently, because Apple can't correct a request.
+            let typed = try await client.notify(body: "{}", type: "application/json,charset=utf-8")
+            #expect(try client.problem(typed).code == .malformedRequest)
             let text = try await client.notify(body: "{}", type: "text/plain")
             #expect(try client.problem(text).code == .unsupportedMediaType)
             let wide = try await client.notify(String(repeating: "A", count: 300_000))

@@ -1,5 +1,6 @@
 import Foundation
 import Hummingbird
+import Logging
 import TenureAPI
 import TenureCore
 import TenureJSON
@@ -47,6 +48,10 @@ struct AppsHandlers: Sendable {
         let states = await states(in: apps.configuration)
         let failures = states.compactMap(\.reason)
         guard failures.count < states.count else {
+            for app in apps.configuration.apps {
+                guard let error = await apps[app.name]?.service.store.writeFailure() else { continue }
+                context.logger.error("the database failed", metadata: ["app": "\(app.name)", "detail": "\(error)"])
+            }
             let list = states.map { "\($0.name): \($0.reason ?? "ok")" }.joined(separator: ", ")
             throw Problem(
                 .busy, "no app is ready (\(list)); the log says why",

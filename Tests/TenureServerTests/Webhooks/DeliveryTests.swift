@@ -36,6 +36,27 @@ import Testing
         try await receiver.close()
     }
 
+    @Test func `each webhook endpoint gets messages at its own URL, signed with its own secrets`() async throws {
+        let receiver = try await Receiver()
+        let secrets = ["another secret of the tests", "a third secret of the tests"]
+        var other = Webhook.local(receiver.port, name: "other", events: ["entitlement.granted"])
+        other.url = "http://127.0.0.1:\(receiver.port)/other"
+        other.secrets = secrets
+        let webhooks = [Webhook.local(receiver.port, events: ["entitlement.granted"]), other]
+        try await withWebhooks(webhooks) { client, hooks in
+            _ = try await client.sync(try Calculator.owner("1"))
+            try await hooks.work()
+        }
+        let received = receiver.received.sorted { $0.line < $1.line }
+        #expect(received.map(\.line) == ["POST /hooks?from=tenure HTTP/1.1", "POST /other HTTP/1.1"])
+        let body = try #require(received.first?.body)
+        let expected = [[WebhookTestBed.secret], secrets].map {
+            WebhookSignature.text(of: body, at: Calculator.now, secrets: $0)
+        }
+        #expect(received.compactMap { $0.headers["tenure-signature"] } == expected)
+        try await receiver.close()
+    }
+
     @Test func `a webhook endpoint gets only the events that it subscribed to`() async throws {
         let receiver = try await Receiver()
         let webhooks = [
