@@ -1,5 +1,6 @@
 import CommandRunner
 import Foundation
+import TenureContent
 import TenureContentPublishing
 import Testing
 
