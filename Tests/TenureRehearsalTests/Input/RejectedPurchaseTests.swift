@@ -3,6 +3,7 @@ import TenureAppStore
 import TenureCore
 import TenureJSON
 import TenureMint
+import TenureStore
 import Testing
 
 @testable import TenureRehearsal
