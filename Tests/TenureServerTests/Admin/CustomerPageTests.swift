@@ -132,24 +132,23 @@ import Testing
         }
     }
 
-    @Test func `the timeline and the export of a customer with a receipt have its download ID and its Base64`()
-        async throws
-    {
+    @Test func `an export has a receipt in Base64, and an app transaction as it was received`() async throws {
         try await withAdminClient { admin, _ in
             let receipt = try Calculator.receipts().text()
-            _ = try await admin.client.sync(SyncRequest(receipt: receipt), from: nil)
-            let found = try await admin.post("/v1/admin/customers/find", ["artifact": receipt]).found
-            let path = "/v1/admin/customers/\(try #require(found.first))"
-            let entries = try await admin.get(path + "/timeline").entries
-            let acquired = try #require(entries.first { $0["kind"] as? String == "acquired" })
-            #expect(acquired["downloadID"] as? String == "500000000000037" && acquired["appTransactionID"] == nil)
-            let artifact = try #require(entries.first { $0["kind"] as? String == "artifact" })
-            #expect(artifact["artifact"] as? String == "receipt")
-            let data = try await admin.get(path + "/export").json["data"] as? [String: Any]
+            let appTransaction = try Calculator.minter().text(.appTransaction, ["appTransactionId": .string(Self.id)])
+            let customer = try await admin.client.sync(
+                SyncRequest(
+                    appTransaction: appTransaction,
+                    transactions: [try Calculator.minter().transaction("410000000000001", of: Self.id)],
+                    receipt: receipt))
+            #expect(customer.problems.isEmpty, "\(customer.problems)")
+            let data = try await admin.get(try customer.path("/export")).json["data"] as? [String: Any]
             let artifacts = try #require(data?["artifacts"] as? [[String: Any]])
-            #expect(artifacts.map { $0["kind"] as? String } == ["receipt"])
-            #expect(artifacts.map { $0["base64"] as? String } == [receipt])
-            #expect(artifacts.allSatisfy { $0["jws"] == nil })
+            func only(_ kind: String) -> [String: Any]? { artifacts.first { $0["kind"] as? String == kind } }
+            #expect(artifacts.count == 3)
+            #expect(only("receipt")?["base64"] as? String == receipt && only("receipt")?["jws"] == nil)
+            let own = only("appTransaction")
+            #expect(own?["jws"] as? String == appTransaction && own?["base64"] == nil)
         }
     }
 

@@ -77,15 +77,18 @@ import Testing
             for order in [first, second] {
                 #expect(try await admin.get("/v1/admin/customers?id=\(order)").found == [customer.id], "\(order)")
             }
+            // The receipt is linked to the customer by its purchase.
             let receipt = try Calculator.receipts().text { draft in
                 for index in draft.purchases.indices {
                     draft.purchases[index][.webOrderLineItemID] = .number(UInt64(410_000_000_000_801 + index))
                 }
             }
-            _ = try await admin.client.sync(SyncRequest(receipt: receipt), from: nil)
-            let owner = try #require(
-                try await admin.post("/v1/admin/customers/find", ["artifact": receipt]).found.first)
-            #expect(try await admin.get("/v1/admin/customers?id=410000000000801").found == [owner])
+            let linked = try await admin.client.sync(
+                SyncRequest(
+                    appTransaction: try minter.text(.appTransaction, ["appTransactionId": .string(id)]),
+                    transactions: [try minter.transaction("410000000000001", of: id)], receipt: receipt))
+            #expect(linked.id == customer.id && linked.problems.isEmpty, "\(linked.problems)")
+            #expect(try await admin.get("/v1/admin/customers?id=410000000000801").found == [customer.id])
         }
     }
 

@@ -250,4 +250,52 @@ import Testing
                 } == [.database(list)])
         }
     }
+
+    @Test func `the help has each setting's value, variable and default, and says which may be repeated`() {
+        let help = Setting.help(width: 200).components(separatedBy: "\n  --")
+        for entry in [
+            "port <number>\n      the port to listen on; 0 takes any free port (TENURE_PORT; default: 8080)",
+            "check\n      print every mistake in the configuration, or what the service would do, and exit",
+            """
+            environment <production|sandbox|xcode>
+                  the App Store environments from which the service accepts data (TENURE_ENVIRONMENTS; default: \
+            production, sandbox; may be repeated)
+            """,
+            """
+            trust <file>
+                  certificates to trust in addition to Apple's roots; for xcode, the certificate of your Xcode \
+            (TENURE_TRUST; may be repeated)
+            """,
+            "apps-default <app>\n      which of several apps also answers the routes without `/apps/NAME` "
+                + "(TENURE_APPS_DEFAULT)",
+            "content-link-lifetime <length>\n      how long a download link works; with S3 at most 7d "
+                + "(TENURE_CONTENT_LINK_LIFETIME; default: 24h)",
+        ] {
+            #expect(help.contains(entry), "\(entry)")
+        }
+        #expect(help.first == "  --config <file>\n      a configuration file, in YAML or JSON (TENURE_CONFIG)")
+    }
+
+    @Test func `the keys are beside the database file unless another folder is set`() async throws {
+        try await withFolder { folder in
+            var configuration = try Calculator.configuration(folder)
+            #expect(configuration.folderOfKeys == folder && configuration.databaseFile == folder + "/tenure.sqlite")
+            #expect(!configuration.hasSigningKey)
+            _ = try SigningKeyStore(folder: folder).readOrCreate(at: Calculator.now)
+            #expect(configuration.hasSigningKey)
+            configuration.databasePath = "tenure.sqlite"
+            #expect(configuration.folderOfKeys == ".")
+            configuration.keysFolder = "/keys"
+            #expect(configuration.folderOfKeys == "/keys" && configuration.databaseFile == "tenure.sqlite")
+            for database in ["postgres://db/shop", "host=db user=ada"] {
+                configuration.databasePath = database
+                #expect(configuration.databaseFile == nil, "\(database)")
+            }
+            configuration.limits.connections = 3
+            #expect(configuration.connectionLimit == 3)
+            #expect(!configuration.testAuthorities.isEmpty)
+            configuration.anchors = [.production: .apple, .sandbox: .apple]
+            #expect(configuration.testAuthorities == [])
+        }
+    }
 }

@@ -49,6 +49,29 @@ import Testing
                 """
             ),
             (.tooManyRevocations, "a root revokes at most 200 keys; create a new root for the app's next release"),
+            (
+                .notAKey,
+                """
+                the text isn't a P-256 public key; pass the JSON that `tenure signing-key list`, `rotate` or \
+                `root create` prints
+                """
+            ),
+            (
+                .notOfRoot,
+                """
+                this service's offline root didn't sign this text; sign again with `tenure signing-key root` and the \
+                file of that root
+                """
+            ),
+            (.noRoot, "the service has no offline root yet; pass the root's public key with `--root`"),
+            (
+                .listOfNewRoot,
+                """
+                a list of revoked keys can't install an offline root; first install the root's statement about the key \
+                in use, with `--root`
+                """
+            ),
+            (.cannotSign, "the private key in the key file is unreadable; restore the file from your backup"),
         ]
         for (error, words) in cases { #expect(error.description == words) }
     }
@@ -273,5 +296,53 @@ import Testing
         }
         #expect(lengths.contains(1024) || lengths.contains(1023))
         #expect(lengths.contains(1025) || lengths.contains(1026))
+    }
+
+    @Test func `a root's statement puts the seventeenth key into use only if the oldest key may be dropped`()
+        async throws
+    {
+        try await withFolder { folder in
+            let (now, end) = (Calculator.now, Calculator.now + 10 * Self.day)
+            _ = try SigningKeyStore(folder: folder).readOrCreate(at: now)
+            let administration = SigningKeyAdministration(folder: folder)
+            for _ in 0..<15 { _ = try administration.rotate(at: now) }
+            let root = OfflineRoot(path: folder + "/root.json")
+            let publicRoot = try root.create()
+            let first = try root.sign(try administration.summary().inUse, until: end, at: now)
+            _ = try administration.install(first, ofRoot: publicRoot, at: now)
+            _ = try administration.rotate(at: now)
+            let before = try administration.summary()
+            let waiting = try #require(before.waiting)
+            let statement = try root.sign(waiting, until: end + 1, at: now)
+            let oldest = try #require(before.keys.first).id
+            #expect(throws: SigningKeyError.chainTooLong(oldest: oldest)) {
+                try administration.install(statement, at: now)
+            }
+            let refused = try administration.summary()
+            #expect(refused.keys == before.keys && refused.waiting == waiting && refused.period == .until(end))
+            let installation = try administration.install(statement, droppingOldest: true, at: now)
+            #expect(installation == .rotated(until: end + 1))
+            let after = try administration.summary()
+            #expect(after.inUse == waiting && after.waiting == nil && after.period == .until(end + 1))
+            #expect(after.keys.map(\.isInChain) == [false] + Array(repeating: true, count: 16))
+        }
+    }
+
+    @Test func `only a P-256 public key can be a root, or be signed by a root`() async throws {
+        try await withFolder { folder in
+            let now = Calculator.now
+            _ = try SigningKeyStore(folder: folder).readOrCreate(at: now)
+            let administration = SigningKeyAdministration(folder: folder)
+            let root = OfflineRoot(path: folder + "/root.json")
+            _ = try root.create()
+            let statement = try root.sign(try administration.summary().inUse, until: now + 1, at: now)
+            for text in ["", "x", "{}", #"{"crv":"P-256","kty":"EC","x":"AAAA","y":"AAAA"}"#] {
+                #expect(throws: SigningKeyError.notAKey, "\(text)") {
+                    try administration.install(statement, ofRoot: text, at: now)
+                }
+                #expect(throws: SigningKeyError.notAKey, "\(text)") { try root.sign(text, until: now + 1, at: now) }
+            }
+            #expect(try administration.summary().root == nil)
+        }
     }
 }
