@@ -195,9 +195,12 @@ import Testing
             let device = Device(FakeStore { $0.app = app }, policy: nil) { service.connect(&$0) }
             let tenure = device.start()
             for left in [1, 0] {
+                // Only the service knows whether a session is left.
+                #expect(await tenure.trial("everything").isOffered)
                 let session = try await tenure.trial("everything").begin()
                 #expect(session.sessions == 2)
                 #expect(session.sessionsLeft == left)
+                #expect(session.ends == InventedApp.now.addingTimeInterval(InventedApp.day) && !session.isOwner)
                 #expect(await tenure.allows("everything"))
             }
             // Another device of the same customer, without the first device's state.
@@ -208,7 +211,8 @@ import Testing
             await #expect(throws: Tenure.Error.noTrial(entitlement: "cloud")) { try await other.trial("cloud").begin() }
             let owned = try InventedApp.signed(InventedApp.owner())
             let owner = Device(FakeStore { $0.app = owned }, policy: nil) { service.connect(&$0) }.start()
-            #expect(try await owner.trial("everything").begin().isOwner)
+            let session = try await owner.trial("everything").begin()
+            #expect(session.isOwner && session.ends == nil)
         }
     }
 

@@ -57,17 +57,18 @@ import Testing
         #expect(try refusal(claims, at: exp) { $0.environment = .sandbox } == .expiredPersona)
     }
 
-    @Test(arguments: [
-        (EntitlementTokenReader.Refusal.notSigned, "isn't signed with a pinned key"),
-        (.revoked, "is signed with a revoked key"),
-        (.afterSigningPeriod, "is signed with a key after the end of its signing period"),
-        (.malformed, "can't be read"), (.anotherApp, "was issued for another app"),
-        (.anotherDevice, "was issued for another device"), (.anotherCustomer, "was issued for another account"),
-        (.anotherEnvironment, "was issued for another App Store environment"),
-        (.test, "is based on artifacts of a test authority"), (.missing, "is missing"),
-        (.replayed, "doesn't answer this request"), (.fromTheFuture, "has an issue date in the future"),
-        (.expiredPersona, "is for a persona that has expired"),
-    ])
+    @Test(
+        arguments: [
+            (.notSigned, "isn't signed with a pinned key"),
+            (.revoked, "is signed with a revoked key"),
+            (.afterSigningPeriod, "is signed with a key after the end of its signing period"),
+            (.malformed, "can't be read"), (.anotherApp, "was issued for another app"),
+            (.anotherDevice, "was issued for another device"), (.anotherCustomer, "was issued for another account"),
+            (.anotherEnvironment, "was issued for another App Store environment"),
+            (.test, "is based on artifacts of a test authority"), (.missing, "is missing"),
+            (.replayed, "doesn't answer this request"), (.fromTheFuture, "has an issue date in the future"),
+            (.expiredPersona, "is for a persona that has expired"),
+        ] as [(EntitlementTokenReader.Refusal, String)])
     func `each reason for a refusal has its own text`(_ refusal: EntitlementTokenReader.Refusal, _ text: String) {
         #expect(refusal.rawValue == text)
     }
