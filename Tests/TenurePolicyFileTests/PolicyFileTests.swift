@@ -118,6 +118,51 @@ import Testing
         #expect(!compiled.contains(UInt8(ascii: "\n")))
     }
 
+    @Test func `a compiled policy has each setting under its key, in a fixed order`() throws {
+        let text = """
+            acknowledge: [{ reason: x, at: app, code: no-apple-id }]
+            testEnvironments: owner
+            whileUndetermined: deny
+            inDoubt: undetermined
+            entitlements:
+              everything:
+                trial: { days: 7 }
+                honors:
+                  - until: 2020-01-01T00:00:00Z
+                    boughtBefore: 2015-01-01T12:00:00Z
+                    boughtSince: 2014-01-01T00:00:00Z
+                    era: paid
+                products: [a, { for: P3M, title: { en: B }, id: b }]
+                title: { en: Full }
+              cloud: { products: [c], honors: [] }
+            releases:
+              - { model: paid, releasedAt: 2014-05-01, build: "37", version: 1.10, platform: iOS }
+              - { platform: iOS, build: "120" }
+            buildNumbers: restarted
+            eras:
+              - { model: paid, name: paid }
+              - name: free
+                changeover: { until: +48h, from: -90m }
+                begins: { tvOS: new, macOS: { at: 2015-06-12T18:00:00.250Z, version: "2.0" }, iOS: { build: "120" } }
+                model: free
+            app: { appleID: 1, bundleID: com.example.calculator }
+            """
+        let expected = #"""
+            {"app":{"bundleID":"com.example.calculator","appleID":1},"eras":[{"name":"paid","model":"paid"},\#
+            {"name":"free","model":"free","begins":{"iOS":{"build":"120"},"macOS":{"version":"2.0",\#
+            "at":"2015-06-12T18:00:00.250Z"},"tvOS":"new"},"changeover":{"from":"-90m","until":"48h"}}],\#
+            "buildNumbers":"restarted","releases":[{"platform":"iOS","version":"1.10","build":"37",\#
+            "releasedAt":"2014-05-01","model":"paid"},{"platform":"iOS","build":"120"}],\#
+            "entitlements":{"everything":{"title":{"en":"Full"},"products":["a",{"id":"b","title":{"en":"B"},\#
+            "for":"P3M"}],"honors":[{"era":"paid","boughtSince":"2014-01-01T00:00:00Z",\#
+            "boughtBefore":"2015-01-01T12:00:00Z","until":"2020-01-01T00:00:00Z"}],"trial":{"days":7}},\#
+            "cloud":{"products":["c"],"honors":[]}},"inDoubt":"undetermined","whileUndetermined":"deny",\#
+            "testEnvironments":"owner","acknowledge":[{"code":"no-apple-id","at":"app","reason":"x"}]}
+            """#
+        let compiled = PolicyFile.compile(try PolicyFile.read(text, named: "policy.yaml"))
+        #expect(String(decoding: compiled, as: UTF8.self) == expected)
+    }
+
     @Test func `a policy that is too large after compiling is refused`() throws {
         let text = """
             app: { bundleID: com.example.calculator }
