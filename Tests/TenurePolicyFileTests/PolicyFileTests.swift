@@ -107,6 +107,55 @@ import Testing
         #expect(entitlement.products[0].length == CalendarPeriod(months: 3))
     }
 
+    @Test func `a day in an honor is included in every time zone, and an instant is used as it is`() throws {
+        func honor(_ limits: String) throws -> Honor? {
+            let text = """
+                app: { bundleID: com.example.calculator }
+                eras: [{ name: paid, model: paid }]
+                entitlements: { everything: { honors: [{ era: paid, \(limits) }] } }
+                """
+            return try PolicyFile.read(text, named: "policy.yaml").entitlements[0].honors?.first
+        }
+        let days = try #require(
+            try honor("boughtSince: 2014-06-10, boughtBefore: 2015-06-10, until: 2020-06-10"))
+        #expect(days.boughtSince == Date(rfc3339: "2014-06-09T10:00:00Z"))
+        #expect(days.boughtBefore == Date(rfc3339: "2015-06-10T12:00:00Z"))
+        #expect(days.until == Date(rfc3339: "2020-06-11T12:00:00Z") && days.length == nil)
+        let instants = try #require(
+            try honor("boughtSince: 2014-06-10T00:00Z, boughtBefore: 2015-06-10T00:00Z, until: 2020-06-10T00:00Z"))
+        #expect(instants.boughtSince == Date(rfc3339: "2014-06-10T00:00:00Z"))
+        #expect(instants.boughtBefore == Date(rfc3339: "2015-06-10T00:00:00Z"))
+        #expect(instants.until == Date(rfc3339: "2020-06-10T00:00:00Z"))
+    }
+
+    @Test func `a policy without settings has the defaults, and a changeover may have one side`() throws {
+        func policy(_ changeover: String) throws -> Policy {
+            let text = """
+                app: { bundleID: com.example.calculator }
+                eras:
+                  - { name: paid, model: paid }
+                  - name: free
+                    model: free
+                    begins: { macOS: { at: 2015-06-10T18:00:00Z } }
+                    changeover: \(changeover)
+                entitlements: { everything: { products: [a] }, cloud: { honors: [] } }
+                """
+            return try PolicyFile.read(text, named: "policy.yaml")
+        }
+        for (text, changeover) in [
+            ("none", .noWindow), ("{ from: -24h }", .window(from: -86_400, until: 0)),
+            ("{ until: 2d }", .window(from: 0, until: 172_800)), ("{ from: 0, until: 0 }", .window(from: 0, until: 0)),
+        ] as [(String, Changeover)] {
+            #expect(try policy(text).eras[1].changeover == changeover, "\(text)")
+        }
+        let plain = try policy("none")
+        #expect(plain.app.appleID == nil && plain.buildNumbers == nil && plain.releases.isEmpty)
+        #expect(plain.inDoubt == .favorCustomer && plain.testEnvironments == .newCustomer)
+        #expect(plain.whileUndetermined == .allow(72 * 3600) && plain.acknowledgments.isEmpty)
+        #expect(plain.entitlements.map(\.honors) == [nil, []])
+        #expect(plain.entitlements.allSatisfy { $0.trial == nil && $0.title == nil })
+    }
+
     // MARK: Compiling
 
     @Test func `a compiled policy is read as an equal policy, and compiles to the same bytes again`() throws {
