@@ -107,6 +107,55 @@ import Testing
         #expect(entitlement.products[0].length == CalendarPeriod(months: 3))
     }
 
+    @Test func `a day in an honor is included in every time zone, and an instant is used as it is`() throws {
+        func honor(_ limits: String) throws -> Honor? {
+            let text = """
+                app: { bundleID: com.example.calculator }
+                eras: [{ name: paid, model: paid }]
+                entitlements: { everything: { honors: [{ era: paid, \(limits) }] } }
+                """
+            return try PolicyFile.read(text, named: "policy.yaml").entitlements[0].honors?.first
+        }
+        let days = try #require(
+            try honor("boughtSince: 2014-06-10, boughtBefore: 2015-06-10, until: 2020-06-10"))
+        #expect(days.boughtSince == Date(rfc3339: "2014-06-09T10:00:00Z"))
+        #expect(days.boughtBefore == Date(rfc3339: "2015-06-10T12:00:00Z"))
+        #expect(days.until == Date(rfc3339: "2020-06-11T12:00:00Z") && days.length == nil)
+        let instants = try #require(
+            try honor("boughtSince: 2014-06-10T00:00Z, boughtBefore: 2015-06-10T00:00Z, until: 2020-06-10T00:00Z"))
+        #expect(instants.boughtSince == Date(rfc3339: "2014-06-10T00:00:00Z"))
+        #expect(instants.boughtBefore == Date(rfc3339: "2015-06-10T00:00:00Z"))
+        #expect(instants.until == Date(rfc3339: "2020-06-10T00:00:00Z"))
+    }
+
+    @Test func `a policy without settings has the defaults, and a changeover may have one side`() throws {
+        func policy(_ changeover: String) throws -> Policy {
+            let text = """
+                app: { bundleID: com.example.calculator }
+                eras:
+                  - { name: paid, model: paid }
+                  - name: free
+                    model: free
+                    begins: { macOS: { at: 2015-06-10T18:00:00Z } }
+                    changeover: \(changeover)
+                entitlements: { everything: { products: [a] }, cloud: { honors: [] } }
+                """
+            return try PolicyFile.read(text, named: "policy.yaml")
+        }
+        for (text, changeover) in [
+            ("none", .noWindow), ("{ from: -24h }", .window(from: -86_400, until: 0)),
+            ("{ until: 2d }", .window(from: 0, until: 172_800)), ("{ from: 0, until: 0 }", .window(from: 0, until: 0)),
+        ] as [(String, Changeover)] {
+            #expect(try policy(text).eras[1].changeover == changeover, "\(text)")
+        }
+        let plain = try policy("none")
+        #expect(plain.app.appleID == nil && plain.buildNumbers == nil && plain.releases.isEmpty)
+        #expect(plain.inDoubt == .favorCustomer && plain.testEnvironments == .newCustomer)
+        #expect(plain.whileUndetermined == .allow(72 * 3600) && plain.acknowledgments.isEmpty)
+        #expect(plain.entitlements.map(\.honors) == [nil, []])
+        #expect(plain.entitlements.allSatisfy { $0.trial == nil && $0.title == nil })
+    }
+
     // MARK: Compiling
 
     @Test func `a compiled policy is read as an equal policy, and compiles to the same bytes again`() throws {
@@ -116,6 +165,51 @@ import Testing
         #expect(again == policy)
         #expect(PolicyFile.compile(again) == compiled)
         #expect(!compiled.contains(UInt8(ascii: "\n")))
+    }
+
+    @Test func `a compiled policy has each setting under its key, in a fixed order`() throws {
+        let text = """
+            acknowledge: [{ reason: x, at: app, code: no-apple-id }]
+            testEnvironments: owner
+            whileUndetermined: deny
+            inDoubt: undetermined
+            entitlements:
+              everything:
+                trial: { days: 7 }
+                honors:
+                  - until: 2020-01-01T00:00:00Z
+                    boughtBefore: 2015-01-01T12:00:00Z
+                    boughtSince: 2014-01-01T00:00:00Z
+                    era: paid
+                products: [a, { for: P3M, title: { en: B }, id: b }]
+                title: { en: Full }
+              cloud: { products: [c], honors: [] }
+            releases:
+              - { model: paid, releasedAt: 2014-05-01, build: "37", version: 1.10, platform: iOS }
+              - { platform: iOS, build: "120" }
+            buildNumbers: restarted
+            eras:
+              - { model: paid, name: paid }
+              - name: free
+                changeover: { until: +48h, from: -90m }
+                begins: { tvOS: new, macOS: { at: 2015-06-12T18:00:00.250Z, version: "2.0" }, iOS: { build: "120" } }
+                model: free
+            app: { appleID: 1, bundleID: com.example.calculator }
+            """
+        let expected = #"""
+            {"app":{"bundleID":"com.example.calculator","appleID":1},"eras":[{"name":"paid","model":"paid"},\#
+            {"name":"free","model":"free","begins":{"iOS":{"build":"120"},"macOS":{"version":"2.0",\#
+            "at":"2015-06-12T18:00:00.250Z"},"tvOS":"new"},"changeover":{"from":"-90m","until":"48h"}}],\#
+            "buildNumbers":"restarted","releases":[{"platform":"iOS","version":"1.10","build":"37",\#
+            "releasedAt":"2014-05-01","model":"paid"},{"platform":"iOS","build":"120"}],\#
+            "entitlements":{"everything":{"title":{"en":"Full"},"products":["a",{"id":"b","title":{"en":"B"},\#
+            "for":"P3M"}],"honors":[{"era":"paid","boughtSince":"2014-01-01T00:00:00Z",\#
+            "boughtBefore":"2015-01-01T12:00:00Z","until":"2020-01-01T00:00:00Z"}],"trial":{"days":7}},\#
+            "cloud":{"products":["c"],"honors":[]}},"inDoubt":"undetermined","whileUndetermined":"deny",\#
+            "testEnvironments":"owner","acknowledge":[{"code":"no-apple-id","at":"app","reason":"x"}]}
+            """#
+        let compiled = PolicyFile.compile(try PolicyFile.read(text, named: "policy.yaml"))
+        #expect(String(decoding: compiled, as: UTF8.self) == expected)
     }
 
     @Test func `a policy that is too large after compiling is refused`() throws {

@@ -175,4 +175,17 @@ import Testing
         let short = try texts("allow-too-short", edits("whileUndetermined: { allow: 86399s }"))
         #expect(short.count == 1 && short.allSatisfy { $0.contains("are denied `premium`, `studio` or `yearly`") })
     }
+
+    @Test func `a changeover window names every platform on which the era has no date`() throws {
+        let begins = """
+            macOS: { version: "2.0" }
+                  iOS: { build: "120" }
+                  tvOS: { build: "120", at: 2016-06-10T18:00:00Z }
+            """
+        #expect(
+            try texts("changeover-without-date", [("iOS: { build: \"120\", at: 2015-06-10T18:00:00Z }", begins)]) == [
+                "warning eras/freemium/changeover: the beginning on iOS and macOS has no date, so the changeover window has no effect there: customers who came during the change are judged by their version alone"
+            ])
+        #expect(try texts("changeover-without-date") == [])
+    }
 }

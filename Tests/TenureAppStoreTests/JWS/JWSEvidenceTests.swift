@@ -314,4 +314,23 @@ import Testing
         let evidence = try Evidence(in: .production, from: [notification], purchasesAreComplete: false)
         #expect(evidence.purchases.map(\.gracePeriodExpiresDate) == [end])
     }
+
+    @Test func `evidence needs the IDs of a transaction and of renewal info, and says which one is missing`() throws {
+        func transaction(without name: String) throws -> Verified<TransactionPayload> {
+            try verifier.verifyTransaction(minter.mint(.transaction, setting: [name: .null]), now: nil)
+        }
+        for (name, detail) in [
+            ("transactionId", "the transaction has no `transactionId`"),
+            ("productId", "the transaction has no `productId`"),
+        ] {
+            let verified = try transaction(without: name)
+            let found = rejection { try verified.purchase }
+            #expect(found?.code == .malformed && found?.detail == detail)
+        }
+        #expect(try transaction(without: "originalTransactionId").purchase.originalTransactionID == "410000000000001")
+        let jws = try minter.mint(.renewalInfo, setting: ["originalTransactionId": .null])
+        let renewal = try verifier.verifyRenewalInfo(jws, now: nil)
+        let found = rejection { try renewal.renewal }
+        #expect(found?.code == .malformed && found?.detail == "the renewal info has no `originalTransactionId`")
+    }
 }

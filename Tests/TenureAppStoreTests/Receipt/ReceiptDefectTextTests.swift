@@ -78,6 +78,28 @@ struct ReceiptDefectTextTests {
         }
     }
 
+    @Test func `a receipt with a namesake of the signer, or with a certificate that isn't in DER, is malformed`() throws
+    {
+        let minter = try ReceiptTestBed.minter()
+        var assembly = try minter.assembly(minter.defaultReceipt)
+        let certificates = assembly.certificates
+        var namesake = certificates[0]
+        namesake[namesake.count - 1] ^= 1
+        assembly.certificates = certificates + [namesake]
+        #expect(
+            try ReceiptTestBed.rejection(of: assembly.bytes())?.detail
+                == "the receipt can't be read: several certificates match the signer's issuer and serial number")
+        for index in certificates.indices {
+            // The length of each certificate has two octets.
+            try #require(certificates[index][1] == 0x82)
+            assembly.certificates = certificates
+            assembly.certificates[index] = DERWriter.indefinite(0x30, Array(certificates[index].dropFirst(4)))
+            #expect(
+                try ReceiptTestBed.rejection(of: assembly.bytes())?.detail
+                    == "the receipt can't be read: a certificate isn't in DER")
+        }
+    }
+
     @Test func `bytes after an in-app purchase, or after the value of an attribute, make a receipt malformed`() throws {
         let minter = try ReceiptTestBed.minter()
         var draft = minter.defaultReceipt

@@ -49,6 +49,14 @@ import Testing
         #expect(found?.detail == Self.texts[defect])
     }
 
+    @Test func `a receipt's signer with a key of another kind is rejected with the kind that it needs`() throws {
+        let minted = try ReceiptTestBed.minter().mint(with: .foreignKey)
+        let verifier = try ReceiptTestBed.verifier(trusting: minted.anchors)
+        let found = try ReceiptTestBed.rejection(of: minted.receipt, by: verifier)
+        #expect(found?.code == .unsupportedAlgorithm)
+        #expect(found?.detail == "a receipt is signed with an RSA key, not with another kind of key")
+    }
+
     @Test func `a certificate above 16 KiB is too large`() {
         let largest = rejection { try ParsedCertificate(der: [UInt8](repeating: 0, count: 16 * 1024)) }
         #expect(largest?.code == .malformed)

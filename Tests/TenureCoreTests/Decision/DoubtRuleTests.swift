@@ -60,4 +60,23 @@ import Testing
             #expect(VersionProof(of: version, on: timeline).isAuthoritative == isAuthoritative, "\(platform)")
         }
     }
+
+    @Test func `a rehearsal counts a customer if version and date of one acquisition prove different eras`() throws {
+        let policy = try Calculator.policy()
+        func contradicts(_ proofs: AppProof..., in environment: AppStoreEnvironment = .production) -> Bool {
+            Calculator.evidence(proofs, environment: environment).hasContradictingProofs(under: policy)
+        }
+        let (owner, newcomer) = (Calculator.app("37", "2014-05-01"), Calculator.app("120", "2016-02-01"))
+        let late = Calculator.app("37", "2016-02-01")
+        let other = AcquisitionID.appTransaction("700000000000002")
+        #expect(contradicts(late) && contradicts(Calculator.app("120", "2014-05-01")))
+        #expect(!contradicts(owner) && !contradicts(newcomer))
+        // The price may have changed before the version, and an unknown version or date proves nothing.
+        #expect(!contradicts(Calculator.app("37", "2015-06-11")))
+        #expect(!contradicts(Calculator.app("37", nil)) && !contradicts(Calculator.app(nil, "2016-02-01")))
+        // Two acquisitions of different eras don't contradict each other, but each may contradict itself.
+        #expect(!contradicts(owner, Calculator.app("120", "2016-02-01", id: other)))
+        #expect(contradicts(owner, Calculator.app("37", "2016-02-01", id: other)))
+        #expect(!contradicts(late, in: .sandbox) && !contradicts())
+    }
 }
