@@ -7,6 +7,7 @@ import TenureAPI
 import TenureAppStore
 import TenureJSON
 import TenureMint
+import TenureStore
 import Testing
 
 @testable import TenureServer

@@ -5,6 +5,7 @@ import HummingbirdTesting
 import Logging
 import NIOCore
 import TenureAPI
+import TenureStore
 import Testing
 
 @testable import TenureServer

@@ -4,6 +4,7 @@ import HummingbirdTesting
 import NIOCore
 import TenureAPI
 import TenureAppStore
+import TenureCore
 import TenureMint
 import TenureStore
 import Testing
