@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import TenureAppStore
+import TenureCore
 import Testing
 
 @testable import TenureCLI
