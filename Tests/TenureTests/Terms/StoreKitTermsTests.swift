@@ -94,7 +94,7 @@ import Testing
     @Test func `product terms have StoreKit's weeks, payments up front and consumables`() async throws {
         let (_, device) = try await open()
         let terms = try await device.run {
-            try await terms(of: [
+            try await self.terms(of: [
                 "com.example.calculator.coins", "com.example.calculator.halfyear", "com.example.calculator.weekly",
             ])
         }
