@@ -223,15 +223,15 @@ import Testing
         let settings = try read(
             """
             webhooks:
-              - { name: shop, url: "https://shop.example.com/", secretFile: hook-1, events: [entitlement.granted],
-                  eachCustomer: false }
+              - { name: shop, url: "https://shop.example.com/", secretFile: hook-1,
+                  events: [entitlement.granted, policy.published], eachCustomer: false }
               - { name: books, url: "http://127.0.0.1:9/", secretFile: hook-2, allowPrivate: true }
             """, options)
         #expect(settings.mistakes.isEmpty, "\(settings.mistakes)")
         let expected = [
             Webhook(
                 name: "shop", url: "https://shop.example.com/", secrets: ["first-secret-0123456789"],
-                events: ["entitlement.granted"], eachCustomer: false, allowsPrivate: false),
+                events: ["entitlement.granted", "policy.published"], eachCustomer: false, allowsPrivate: false),
             Webhook(
                 name: "books", url: "http://127.0.0.1:9/",
                 secrets: ["new-secret-0123456789", "old-secret-0123456789"], events: [], eachCustomer: true,

@@ -83,22 +83,22 @@ import Testing
         """
 
     @Test(arguments: [
-        ("828838134", "[1]", "1:51: a list isn't a whole number; write one, such as `appleID: 828838134`"),
+        ("828838134", "[1]", "1:42: a list isn't a whole number; write one, such as `appleID: 828838134`"),
         (
             "com.example.calculator", "{ a: b }",
-            "1:18: a mapping isn't possible here; write a string, such as `com.example.calculator`"
+            "1:8: a mapping isn't possible here; write a string, such as `com.example.calculator`"
         ),
         (
             "changeover: none", "changeover: { from: [1], until: +48h }",
-            "4:101: a list isn't a length of time; write one such as `-24h`"
+            "4:95: a list isn't a length of time; write one such as `-24h`"
         ),
         (
             "favorCustomer", "[favorCustomer]",
-            "6:10: a list isn't possible here; write `favorCustomer` or `undetermined`"
+            "6:1: a list isn't possible here; write `favorCustomer` or `undetermined`"
         ),
         (
             "{ everything: { honors: [paid] } }", "[everything]",
-            "5:15: a list isn't possible here; write each entitlement under its name, such as `everything: { honors: [paid] }`"
+            "5:1: a list isn't possible here; write each entitlement under its name, such as `everything: { honors: [paid] }`"
         ),
         ("macOS", "Mac", "4:42: `Mac` isn't a platform that the App Store reports; write `macOS`"),
         ("macOS", "iPadOS", "4:42: `iPadOS` isn't a platform that the App Store reports; write `iOS`"),
