@@ -52,16 +52,16 @@ public enum AppStoreArtifact: Sendable, Hashable {
             self = .verifyReceiptResponse(try VerifyReceiptResponse(object))
             return
         }
-        if text.count(where: { $0 == UInt8(ascii: ".") }) == 2, text.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) {
-            self = .jws(try UnverifiedJWS(Array(text)), bytes: Array(text))
-            return
-        }
         if first == UInt8(ascii: "{"), text.firstRange(of: #""signedPayload""#.utf8) != nil {
             do throws(JSONError) {
                 _ = try JSONValue(parsing: Array(text))
             } catch {
                 throw Rejection(.malformed, "the body of the notification can't be read: \(error)")
             }
+        }
+        if text.count(where: { $0 == UInt8(ascii: ".") }) == 2, text.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) {
+            self = .jws(try UnverifiedJWS(Array(text)), bytes: Array(text))
+            return
         }
         // A receipt begins with the tag of a sequence, or with its Base64.
         let mayBeReceipt = first == BERTag.sequence || first == UInt8(ascii: "M")

@@ -166,7 +166,7 @@ import Testing
         s3.endpoint = "http://127.0.0.1:9000"
         #expect(
             s3.mistakes == [
-                "`content.s3.region` must have only letters, digits and hyphens; found `a/b`",
+                "`content.s3.region` must have only letters, digits, `-`, `.` and `_`; found `a/b`",
                 "`content.s3.bucket` must have only letters, digits, `-`, `.` and `_`; found `a~b`",
             ])
         s3 = S3Settings(region: "eu", bucket: "a.b_c-1", accessKeyID: "i", secretAccessKeyFile: "f")
