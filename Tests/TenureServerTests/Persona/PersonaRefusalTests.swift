@@ -98,8 +98,9 @@ import Testing
             for name in ["50%", "50%25", "50"] { _ = try await admin.persona(name) }
             let revoked = try await admin.delete(Self.personas + "/50%25")
             #expect(revoked.personas.map { $0["name"] as? String } == ["50%"], "\(revoked.text)")
-            let states = try await admin.get(Self.personas).personas.map { $0["state"] as? String }
-            #expect(states == ["revoked", "valid", "valid"])
+            let listed = try await admin.get(Self.personas)
+            let states = listed.personas.map { $0["state"] as? String }
+            #expect(states == ["revoked", "valid", "valid"], "\(listed.text)")
         }
     }
 
