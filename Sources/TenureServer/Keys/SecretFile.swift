@@ -17,6 +17,7 @@ package struct SecretFile: Sendable {
     /// possible, or if other users can read the file.
     package func contents(orMake make: () -> [UInt8]) throws(ServiceError) -> [UInt8] {
         if let contents = try read() { return contents }
+        try requireNoLink()
         try write(make())
         // If another process created the file first, its contents are used.
         guard let contents = try read() else {
@@ -28,6 +29,7 @@ package struct SecretFile: Sendable {
     /// Reads the file. Throws `keyFile` if it's missing or can't be read, or if other users can read it.
     package func existingContents(upTo limit: Int = SecretFile.maximumKeySize) throws(ServiceError) -> [UInt8] {
         guard let contents = try read(upTo: limit) else {
+            try requireNoLink()
             throw .keyFile(path: path, detail: "there is no such file; check the path")
         }
         return contents

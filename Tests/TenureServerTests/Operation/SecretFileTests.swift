@@ -105,6 +105,9 @@ import Testing
         let dangling = ServiceError.keyFile(
             path: link.path, detail: "it is a symbolic link to a file that doesn't exist; correct or remove the link")
         #expect(throws: dangling) { try link.replace(with: [1]) }
+        #expect(throws: dangling) { try link.contents { [1] } }
+        #expect(throws: dangling) { try link.existingContents() }
+        #expect(throws: dangling) { try OfflineRoot(path: link.path).create() }
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["link"])
     }
 
