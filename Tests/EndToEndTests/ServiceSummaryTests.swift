@@ -77,6 +77,25 @@ import Testing
         #expect(!(server.output + server.errors).contains("pa55"))
     }
 
+    @Test(arguments: [
+        ("postgres://ada:pa55@127.0.0.1:1/db?connections=x", "`connections=x` isn't a number from 1 to 500"),
+        ("postgres://ada:pa55@[::1/db", "the URL is invalid"),
+        ("postgres://ada:pa55@127.0.0.1:1/db?bogus=1", "the URL is invalid"),
+        ("postgres://ada:pa55@x@127.0.0.1:1/db", "the URL is invalid"),
+        ("postgres://ada:pa55/x@127.0.0.1:1/db", "the URL is invalid"),
+    ])
+    func `serve --check reports a PostgreSQL URL that the service refuses, with the other mistakes`(
+        url: String, mistake: String
+    ) async throws {
+        let result = try await check([
+            "--policy", policy, "--database", url, "--keys", folder.path, "--admin-key-file", folder.url("none").path,
+        ])
+        #expect(result.status == 1 && result.output.isEmpty)
+        #expect(result.errors.contains("can't be used: ") && result.errors.contains(mistake), "\(result.errors)")
+        #expect(result.errors.contains("there is no such file; check the path"), "\(result.errors)")
+        #expect(!result.errors.contains("pa55"), "\(result.errors)")
+    }
+
     @Test func `serve --check prints each setting that differs from its default`() async throws {
         let database = folder.url("tenure.sqlite").path
         // The first start creates the database and the keys.

@@ -224,6 +224,9 @@ extension StoreClause {
                         Sample.shown("c")), "an unbound customer")
             }
             let shown = try await show()
+            let grant = CustomerChange.grant(entitlement: "everything", until: nil)
+            try expect(
+                try await store.change(grant, on: shown.unbound).refusal == .unboundProof, "a grant is refused")
             _ = try await store.change(.revoke(entitlement: "everything"), on: shown.unbound)
             try expect(try await show().unbound.facts.support.count == 1, "after the artifacts are sent again")
             try expect(try await store.lookUp(owner.id)?.facts.support.isEmpty == true, "not for the customer")

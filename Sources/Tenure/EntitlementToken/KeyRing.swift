@@ -111,13 +111,16 @@ struct KeyRing: Sendable {
 struct KeyRevocations: Sendable, Hashable, Codable {
     /// The key ID of the root. A root's list can't revoke keys of another root.
     let root: String
-    /// A list with a higher counter replaces a list with a lower counter.
+    /// The counter of the newest list. Each newer list of a root has a higher counter.
     let counter: Int64
+    /// The IDs of all keys in any list that the device received.
     let keys: Set<String>
 
-    /// Returns the newer of two lists. If they are from different roots, returns `self`.
+    /// Returns the keys of both lists, with the higher counter. A revoked key stays revoked if a newer list lacks it:
+    /// the root may have signed that list with an older copy of its file. If the lists are from different roots,
+    /// returns `self`.
     func merging(_ other: KeyRevocations?) -> KeyRevocations {
-        guard let other, other.root == root, other.counter > counter else { return self }
-        return other
+        guard let other, other.root == root else { return self }
+        return KeyRevocations(root: root, counter: max(counter, other.counter), keys: keys.union(other.keys))
     }
 }

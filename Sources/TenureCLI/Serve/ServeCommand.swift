@@ -131,9 +131,9 @@ struct ServeCommand: AsyncParsableCommand {
 
     /// Checks the settings without opening a port or creating a file.
     private func check(_ settings: ServiceSettings) async throws {
-        var mistakes = settings.mistakes + settings.warnings
+        let configurations = settings.apps?.apps.map(\.configuration) ?? [settings.configuration].compactMap(\.self)
+        var mistakes = settings.mistakes + Self.mistakesInDatabaseURLs(of: configurations) + settings.warnings
         if mistakes.isEmpty {
-            let configurations = settings.apps?.apps.map(\.configuration) ?? [settings.configuration].compactMap(\.self)
             mistakes += await Self.mistakesInConnectionLimits(of: configurations)
         }
         guard mistakes.isEmpty, let configuration = settings.configuration else {
@@ -144,6 +144,19 @@ struct ServeCommand: AsyncParsableCommand {
         for app in apps.apps {
             terminal.write("app \(app.name)\(app.name == apps.defaultApp ? " (default)" : ""):")
             show(app.configuration)
+        }
+    }
+
+    /// Returns the mistakes in the URLs of PostgreSQL databases, without passwords. Parses the URLs as a starting service
+    /// does, and connects to no server.
+    private static func mistakesInDatabaseURLs(of configurations: [ServiceConfiguration]) -> [String] {
+        configurations.map(\.databasePath).filter(PostgresAddress.isPostgres).compactMap { url -> String? in
+            do {
+                _ = try PostgresAddress(url)
+                return nil
+            } catch {
+                return describe(error)
+            }
         }
     }
 

@@ -71,7 +71,7 @@ struct SigningKeyRootRevokeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke", abstract: "Revoke signing keys, and print the list of all revoked keys to install.",
         discussion: """
-            Each list has a higher counter than the one before. Clients keep the list with the highest counter.
+            Each list has a higher counter than the one before. Clients keep the keys of all lists that they receive.
 
             Exit codes: 0 printed, 1 the file can't be read or written, 64 wrong usage.
 

@@ -256,8 +256,9 @@ extension Problem {
                 "the customers are in different environments; merge only customers of the same environment"
             case .unboundProof:
                 """
-                no proof shows that these purchases belong to the customer; sync with `deviceVerificationID` on the \
-                customer's device first
+                the customer is unbound: no proof shows that these purchases belong to them; sync with \
+                `deviceVerificationID` on the customer's device first, or find the customer by their \
+                `appTransactionId` or `originalTransactionId`
                 """
             case .linkedToAnotherUser:
                 """

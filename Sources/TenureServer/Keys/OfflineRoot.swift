@@ -112,7 +112,8 @@ struct RootStatement: Sendable {
     }
 }
 
-/// The offline root's list of revoked keys. Only the list with the highest counter is used.
+/// The offline root's list of revoked keys: all keys that it has revoked. A service uses the list with the highest
+/// counter.
 struct RootRevocations: Sendable {
     /// The number of the list, higher in each newer list.
     let counter: Int64

@@ -17,6 +17,7 @@ package struct SecretFile: Sendable {
     /// possible, or if other users can read the file.
     package func contents(orMake make: () -> [UInt8]) throws(ServiceError) -> [UInt8] {
         if let contents = try read() { return contents }
+        try requireNoLink()
         try write(make())
         // If another process created the file first, its contents are used.
         guard let contents = try read() else {
@@ -28,6 +29,7 @@ package struct SecretFile: Sendable {
     /// Reads the file. Throws `keyFile` if it's missing or can't be read, or if other users can read it.
     package func existingContents(upTo limit: Int = SecretFile.maximumKeySize) throws(ServiceError) -> [UInt8] {
         guard let contents = try read(upTo: limit) else {
+            try requireNoLink()
             throw .keyFile(path: path, detail: "there is no such file; check the path")
         }
         return contents
@@ -77,16 +79,18 @@ package struct SecretFile: Sendable {
         owns it, as in Kubernetes)
         """
 
-    /// Replaces the contents atomically, or creates the file. The file keeps its owner, because a command may run as
-    /// root while the service doesn't.
+    /// Replaces the contents atomically, or creates the file. If the path is a symbolic link, the file to which it leads
+    /// is replaced: otherwise a former private key would stay there. The file keeps its owner, because a command may
+    /// run as root while the service doesn't.
     package func replace(with contents: [UInt8]) throws(ServiceError) {
+        if !exists { try requireNoLink() }
         try write(contents, replacing: true, owner: FilePermissions.owner(ofFileAt: path))
     }
 
     /// Removes the temporary files that killed processes left while they wrote this file, because they contain secrets.
     /// No other process may write the file meanwhile.
     func removeLeftovers() {
-        let url = URL(fileURLWithPath: path)
+        let url = URL(fileURLWithPath: target.path)
         let (folder, start) = (url.deletingLastPathComponent(), url.lastPathComponent + ".")
         for name in (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? [] {
             guard name.hasPrefix(start), name.hasSuffix(WholeFile.temporarySuffix),
@@ -100,7 +104,7 @@ package struct SecretFile: Sendable {
         _ contents: [UInt8], replacing: Bool = false, owner: (user: UInt32, group: UInt32)? = nil
     ) throws(ServiceError) {
         do throws(FileFailure) {
-            try file.write(contents, replacing: replacing, owner: owner)
+            try (replacing ? target : file).write(contents, replacing: replacing, owner: owner)
         } catch {
             throw .keyFile(path: path, detail: "can't \(error.operation) the file (\(error.reason))")
         }
@@ -117,6 +121,21 @@ package struct SecretFile: Sendable {
     }
 
     private var file: WholeFile { WholeFile(path: path) }
+
+    /// The file to which the path leads, after all symbolic links.
+    private var target: WholeFile {
+        guard let resolved = realpath(path, nil) else { return file }
+        defer { free(resolved) }
+        return WholeFile(path: String(cString: resolved))
+    }
+
+    /// Throws `keyFile` if the path is a symbolic link. Call this method after the file wasn't found.
+    private func requireNoLink() throws(ServiceError) {
+        guard (try? FileManager.default.destinationOfSymbolicLink(atPath: path)) == nil else {
+            throw .keyFile(
+                path: path, detail: "it is a symbolic link to a file that doesn't exist; correct or remove the link")
+        }
+    }
 
     /// The largest size of a key file in bytes. A file of signing keys has half of this size after a year of daily
     /// rotations.

@@ -171,6 +171,9 @@ enum SigningKeyError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The list of revoked keys has the counter `counter`, which isn't higher than `known`, the counter of the
     /// installed list.
     case olderRevocations(counter: Int64, known: Int64)
+    /// The list of revoked keys lacks the keys with these IDs, which the installed list, with the counter `known`,
+    /// revokes.
+    case missingRevocations([String], known: Int64)
     /// The offline root's list of revoked keys would be longer than apps accept.
     case tooManyRevocations
     /// The private key in the file can't be read.
@@ -219,6 +222,11 @@ enum SigningKeyError: Error, Sendable, Hashable, CustomStringConvertible {
             """
             the list of revoked keys has the counter \(counter), but the service's list has the counter \(known); sign \
             the list again with `--counter \(known + 1)` or higher
+            """
+        case .missingRevocations(let ids, let known):
+            """
+            the list lacks keys that the service's list revokes; sign it again, with these keys: `tenure signing-key root \
+            revoke ROOT_FILE --counter \(known + 1) -- \(ids.joined(separator: " "))`
             """
         case .tooManyRevocations:
             "a root revokes at most \(SigningKeyBounds.maximumRevocations) keys; create a new root for the app's next release"

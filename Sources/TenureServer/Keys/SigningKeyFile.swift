@@ -206,10 +206,14 @@ extension SigningKeyFile {
     private mutating func install(
         _ list: RootRevocations, text: String, by root: P256.Signing.PublicKey, at now: Date
     ) throws -> SigningKeyAdministration.Installation {
-        if let installed = revocations.flatMap({ RootRevocations($0, signedBy: root) }),
-            list.counter <= installed.counter
-        {
-            throw SigningKeyError.olderRevocations(counter: list.counter, known: installed.counter)
+        if let installed = revocations.flatMap({ RootRevocations($0, signedBy: root) }) {
+            let missing = installed.revoked.filter { !list.revoked.contains($0) }
+            guard missing.isEmpty else {
+                throw SigningKeyError.missingRevocations(missing, known: installed.counter)
+            }
+            guard list.counter > installed.counter else {
+                throw SigningKeyError.olderRevocations(counter: list.counter, known: installed.counter)
+            }
         }
         if let waiting = next?.key, list.revoked.contains(waiting.publicKey.id) { next = nil }
         let ids = keys.filter { $0.revokedAt == nil && list.revoked.contains($0.key.id) }.map(\.key.id)

@@ -53,10 +53,12 @@ extension DatabaseTransaction {
         return .erased(counts)
     }
 
-    /// Records a grant or revocation by support.
+    /// Records a grant or revocation by support. Refuses a grant for an unbound customer: it would apply to everyone who
+    /// has a copy of the customer's artifacts.
     private func grantOrRevoke(
         _ request: RequestedChange, on member: CustomerMember
     ) throws(StoreError) -> ChangeOutcome {
+        if case .grant = request.change, try isUnbound(member.id) { return .refused(.unboundProof) }
         let former = try customer(of: member)
         guard let grant = request.grant,
             let customer = try record(grant, for: member.id, reason: request.reason, actor: request.actor)

@@ -145,8 +145,9 @@ import Testing
                 [
                     "unboundProof",
                     """
-                    no proof shows that these purchases belong to the customer; sync with `deviceVerificationID` on \
-                    the customer's device first
+                    the customer is unbound: no proof shows that these purchases belong to them; sync with \
+                    `deviceVerificationID` on the customer's device first, or find the customer by their \
+                    `appTransactionId` or `originalTransactionId`
                     """,
                 ],
                 [

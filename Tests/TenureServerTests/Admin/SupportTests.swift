@@ -46,6 +46,24 @@ import Testing
         }
     }
 
+    @Test func `support can't grant an entitlement to an unbound customer, but can revoke it`() async throws {
+        try await withAdminClient { admin, _ in
+            let owner = try await admin.owner()
+            let artifacts = SyncRequest(appTransaction: try Calculator.minter().text(.appTransaction))
+            let body: [String: Any?] = ["entitlement": "everything", "reason": "r"]
+            let unbound = try await admin.client.sync(artifacts, from: nil)
+            #expect(unbound.entitlements["everything"]?.outcome == .granted)
+            #expect(try await admin.post(try owner.path("/revocations"), body).status == .ok)
+            let refused = try await admin.post(try unbound.path("/grants"), body)
+            #expect(refused.status == .conflict && refused.problem?.reason == "unboundProof", "\(refused.text)")
+            #expect(try await admin.client.sync(artifacts, from: nil).entitlements["everything"]?.outcome == .denied)
+            // The grant would also have reached a sync of these artifacts from another device.
+            let copy = try await admin.client.sync(artifacts, from: UUID())
+            #expect(copy.entitlements["everything"]?.outcome == .denied)
+            #expect(try await admin.post(try unbound.path("/revocations"), body).status == .ok)
+        }
+    }
+
     @Test func `support can revoke an entitlement that the policy lacks, if the customer has a promise of it`()
         async throws
     {

@@ -84,6 +84,33 @@ import Testing
         #expect(names.sorted() == (kept + ["a.json"]).sorted())
     }
 
+    @Test func `a rotation through a symbolic link replaces the file to which the link leads`() throws {
+        let (folder, other) = (try Folder(), try Folder())
+        let (link, real) = (folder.url("signing-key.json"), other.url("real.json"))
+        _ = try SigningKeyStore(folder: folder.path).readOrCreate(at: Calculator.now)
+        try FileManager.default.moveItem(at: link, to: real)
+        try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: real.path)
+        try other.write("secret", to: "real.json.1.partial")
+        _ = try SigningKeyAdministration(folder: folder.path).rotate(at: Calculator.now)
+        #expect(try SigningKeyFile([UInt8](try Data(contentsOf: real))).keys.count == 2)
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link.path) == real.path)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["signing-key.json"])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: other.path) == ["real.json"])
+    }
+
+    @Test func `a symbolic link to a missing file is reported as such, and nothing is written`() throws {
+        let folder = try Folder()
+        let link = SecretFile(path: folder.url("link").path)
+        try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: "nowhere")
+        let dangling = ServiceError.keyFile(
+            path: link.path, detail: "it is a symbolic link to a file that doesn't exist; correct or remove the link")
+        #expect(throws: dangling) { try link.replace(with: [1]) }
+        #expect(throws: dangling) { try link.contents { [1] } }
+        #expect(throws: dangling) { try link.existingContents() }
+        #expect(throws: dangling) { try OfflineRoot(path: link.path).create() }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["link"])
+    }
+
     private func start(
         _ folder: Folder, _ more: [String], environment: [String: String] = [:]
     ) async throws -> Command.Result {

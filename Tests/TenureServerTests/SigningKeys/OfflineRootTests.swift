@@ -160,7 +160,7 @@ private func withRoot(_ body: @escaping @Sendable (RootTestBed) async throws -> 
             try testBed.installRoot()
             let lists = try ["a", "b"].map { try testBed.root.revoke([$0], at: testBed.clock.now) }
             try testBed.install(lists[1])
-            #expect(throws: SigningKeyError.olderRevocations(counter: 1, known: 2)) { try testBed.install(lists[0]) }
+            #expect(throws: SigningKeyError.missingRevocations(["b"], known: 2)) { try testBed.install(lists[0]) }
             #expect(throws: SigningKeyError.olderRevocations(counter: 2, known: 2)) { try testBed.install(lists[1]) }
             let fourth = try testBed.root.revoke(["c"], counter: 4, at: testBed.clock.now)
             try testBed.install(fourth)
@@ -176,6 +176,30 @@ private func withRoot(_ body: @escaping @Sendable (RootTestBed) async throws -> 
             let most = try testBed.root.revoke(
                 (0..<197).map { String(repeating: "k", count: 40) + "\(100 + $0)" }, at: testBed.clock.now)
             #expect(try testBed.install(most) == .revoked([], stranded: []))
+        }
+    }
+
+    @Test func `a list of an offline root's older copy is refused if it lacks a key that was revoked before`()
+        async throws
+    {
+        try await withRoot { testBed in
+            try testBed.installRoot()
+            let copy = testBed.folder + "/copy.json"
+            let contents = try Data(contentsOf: URL(fileURLWithPath: testBed.folder + "/root.json"))
+            try SecretFile(path: copy).make([UInt8](contents))
+            let stolen = try testBed.keyIDInUse()
+            let list = try testBed.root.revoke([stolen], at: testBed.clock.now)
+            try testBed.install(list)
+            let older = OfflineRoot(path: copy)
+            for counter in [nil, 2] as [Int64?] {
+                let lacking = try older.revoke(["another"], counter: counter, at: testBed.clock.now)
+                let error = SigningKeyError.missingRevocations([stolen], known: 1)
+                #expect(throws: error) { try testBed.install(lacking) }
+                #expect(error.description.contains("--counter 2 -- \(stolen)`"))
+            }
+            #expect(try await testBed.sync().signingKey?.revocations == list)
+            let complete = try older.revoke([stolen], counter: 2, at: testBed.clock.now)
+            #expect(try testBed.install(complete) == .revoked([], stranded: []))
         }
     }
 

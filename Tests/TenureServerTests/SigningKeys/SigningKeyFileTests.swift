@@ -48,6 +48,13 @@ import Testing
                 again with `--counter 8` or higher
                 """
             ),
+            (
+                .missingRevocations(["k5", "k6"], known: 7),
+                """
+                the list lacks keys that the service's list revokes; sign it again, with these keys: `tenure \
+                signing-key root revoke ROOT_FILE --counter 8 -- k5 k6`
+                """
+            ),
             (.tooManyRevocations, "a root revokes at most 200 keys; create a new root for the app's next release"),
             (
                 .notAKey,

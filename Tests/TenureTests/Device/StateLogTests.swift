@@ -140,7 +140,7 @@ import Testing
         for (list, counter, keys) in [
             (try root.revoke([online], counter: 2), 2, [revoked]), (try root.revoke([], counter: 1), 2, [revoked]),
             (try Signer().revoke([], counter: 7), 2, [revoked]), (nil, 2, [revoked]),
-            (try root.revoke([], counter: 3), 3, []),
+            (try root.revoke([], counter: 3), 3, [revoked]),
         ] as [(String?, Int64, Set<String>)] {
             device.addRevocations(list)
             #expect(device.stored.revocations == KeyRevocations(root: pinned.id, counter: counter, keys: keys))
