@@ -3,9 +3,9 @@ import TenureCore
 import TenureJSON
 import TenureRehearsal
 
-/// Writes a list of a rehearsal's rejected artifacts, and of its rejected lines, to a file. The list has one JSON object
-/// for each, with the number of the line and the reason. A line with several rejected artifacts has several objects.
-/// The file is created when the first object is added, and gets its name when it is complete.
+/// Writes a list of a rehearsal's rejected artifacts and rejected lines to a file. The list has one JSON object for
+/// each, with the number of the line and the reason. A line with several rejected artifacts has several objects. The
+/// file is created when the first object is added, and gets its name when it is complete.
 ///
 /// A small compressed file can have millions of bad lines. So only the first objects are listed. The report counts all
 /// bad lines.
