@@ -34,6 +34,9 @@ struct LintPlatform: Sendable {
     /// Whether the policy itself has a release list for this platform. If so, the list decides which eras a version
     /// proves.
     var decidesByList: Bool { timeline.erasOfRelease != nil }
+    /// Whether a boundary's build has no effect, because build numbers restarted and the policy itself has no release
+    /// list for this platform.
+    var neverComparesBuilds: Bool { mayRestart && !decidesByList }
 
     init(_ platform: Platform, timeline: Timeline, list: [ListedRelease], mayRestart: Bool) {
         self.platform = platform
@@ -207,4 +210,9 @@ extension Release.Moment {
     var sortingDay: CivilDay { CivilDay(of: sortingDate) }
 
     var isInstant: Bool { if case .instant = self { true } else { false } }
+
+    /// Whether this moment is at or after the date. A day is compared with the date's day in UTC.
+    func isAtOrAfter(_ date: Date) -> Bool {
+        isInstant ? sortingDate >= date : sortingDay >= CivilDay(of: date)
+    }
 }

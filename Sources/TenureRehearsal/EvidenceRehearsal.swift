@@ -74,7 +74,7 @@ package struct EvidenceRehearsal: Sendable {
     ///
     /// - Parameters:
     ///   - isStopped: called often. When it returns true, the rehearsal ends with the lines read so far.
-    ///   - report: called with each rejected line, and each line with a rejected artifact, in the order of the file.
+    ///   - report: called with each rejected artifact and each rejected line, in the order of the file.
     package func run(
         over source: EvidenceSource, isStopped: @Sendable () -> Bool = { false },
         progress: (Progress) -> Void = { _ in }, report: (BadLine) throws -> Void = { _ in }

@@ -3,12 +3,12 @@ import TenureCore
 import TenureJSON
 import TenureRehearsal
 
-/// Writes a list of a rehearsal's bad lines to a file. A line of evidence is bad if it can't be read, or has a rejected
-/// artifact. The list has one JSON object for each, with the number of the line and the reason. The file is created
-/// when the first object is added, and gets its name when it is complete.
+/// Writes a list of a rehearsal's rejected artifacts and rejected lines to a file. The list has one JSON object for
+/// each, with the number of the line and the reason. A line with several rejected artifacts has several objects. The
+/// file is created when the first object is added, and gets its name when it is complete.
 ///
-/// A small compressed file can have millions of bad lines. So only the first bad lines are listed. The report counts
-/// all of them.
+/// A small compressed file can have millions of bad lines. So only the first objects are listed. The report counts all
+/// bad lines.
 final class BadLineFile {
     /// The path of the list. `close(orAs:)` may choose another path.
     private(set) var path: String
@@ -17,7 +17,7 @@ final class BadLineFile {
     private var buffer: [UInt8] = []
     /// The numbers of lines and bytes that the list has so far.
     private var written = (lines: 0, bytes: 0)
-    /// The number of bad lines that aren't listed, because the list is full.
+    /// The number of rejected artifacts and lines that aren't listed, because the list is full.
     private(set) var omittedLines = 0
 
     /// The limits of the list.
@@ -37,7 +37,7 @@ final class BadLineFile {
     /// Whether a line was listed, so that the file exists.
     var isUsed: Bool { file != nil }
 
-    /// Lists a bad line. If the list is full, only counts the line.
+    /// Lists a rejected artifact or line. If the list is full, only counts it.
     func add(_ line: BadLine) throws {
         guard omittedLines == 0, written.lines < Self.maximumLines else { return omittedLines += 1 }
         // Only the owner may read the file, because it has customers' artifacts.
@@ -63,7 +63,7 @@ final class BadLineFile {
         if omittedLines > 0 {
             let fields = JSONWriter.object {
                 $0.field("omitted", omittedLines)
-                $0.field("detail", "the file lists only the first bad lines; the report counts all of them by reason")
+                $0.field("detail", "the file has only the first entries; the report counts all rejected lines")
             }
             append(Self.line(fields))
         }

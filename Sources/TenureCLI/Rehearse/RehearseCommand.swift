@@ -14,8 +14,8 @@ struct RehearseCommand: AsyncParsableCommand {
         discussion: """
             The customers come from a service's database or from a file of lines. A line is a JWS, a receipt in Base64, \
             or the JSON of POST /v1/sync, optionally with an `id` from your own system. Tenure verifies each artifact. \
-            It counts lines with a rejected artifact, and lists them in a file beside the evidence. A customer with \
-            several lines is counted once.
+            It counts lines with a rejected artifact, and lists each rejected artifact in a file beside the evidence. A \
+            customer with several lines is counted once.
 
             With --evidence, the lines must contain all purchases of each customer. With --incomplete, purchases may be \
             missing.
@@ -77,7 +77,7 @@ struct RehearseCommand: AsyncParsableCommand {
     @Option(
         help: .value(
             "file",
-            "The file for lines with a rejected artifact. Default: a new file beside the evidence, with `.rejected.ndjson` appended to its name."
+            "The file for the rejected artifacts and lines, one entry each. Default: a new file beside the evidence, with `.rejected.ndjson` appended to its name."
         ))
     var rejected: String?
 

@@ -13,21 +13,27 @@ extension LintRule {
         fix: "Write the build (CFBundleVersion) of the era's first release."
     ) { subject, report in
         for change in subject.writtenChanges where change.platform.key == .bundleVersion {
-            guard let version = change.version else { continue }
+            guard let version = change.version, !change.isVersionInOwnList, !change.platform.neverComparesBuilds
+            else { continue }
             let path = change.path + [.key(VersionKey.bundleVersion.rawValue)]
             let releases = change.platform.listedReleases
             if releases.contains(where: { $0.build == version }) { continue }
             if let intendedRelease = releases.first(where: { $0.version == version }) {
                 let isReused = releases.contains { $0.build == intendedRelease.build && $0.version != version }
                 let build = intendedRelease.numberInWords
+                let decidesByList = change.platform.decidesByList
+                let withoutBuild: LintFix =
+                    decidesByList
+                    ? .suggestion("remove `build`, so that the release list and the date decide", .remove(path))
+                    : .suggestion(
+                        "remove `build` and write `buildNumbers: restarted`, so that the date decides",
+                        .remove(path), .write(.string("restarted"), at: ["buildNumbers"]))
                 report.add(
-                    at: path,
+                    at: path, severity: decidesByList && change.date != nil ? .warning : .error,
                     "`\(version)` is a marketing version: the release list has it with build \(build). On \(change.platform.name) the App Store reports builds, so \(change.misjudged(by: "`\(version)`"))",
-                    fixes: .suggestion("write `build: \"\(build)\"`", .write(.string(build), at: path)),
-                    isReused && change.date != nil
-                        ? .suggestion(
-                            "remove `build` and write `buildNumbers: restarted`, so that the date decides",
-                            .remove(path), .write(.string("restarted"), at: ["buildNumbers"])) : nil,
+                    fixes: isReused && decidesByList
+                        ? nil : .suggestion("write `build: \"\(build)\"`", .write(.string(build), at: path)),
+                    isReused && change.date != nil ? withoutBuild : nil,
                     isReused
                         ? "let the date decide, without a build: earlier releases have build \(build) too"
                         : "give the build in which that version shipped")
@@ -51,17 +57,19 @@ extension LintRule {
         fix: "Write the marketing version (CFBundleShortVersionString) of the era's first release."
     ) { subject, report in
         for change in subject.writtenChanges where change.platform.key == .shortVersionString {
-            guard let version = change.version else { continue }
+            guard let version = change.version, !change.isVersionInOwnList else { continue }
             let path = change.path + [.key(VersionKey.shortVersionString.rawValue)]
             let releases = change.platform.listedReleases
             if releases.contains(where: { $0.version == version }) { continue }
             let consequence =
-                change.lostEntitlements.isEmpty
-                ? "customers who come later still count as `\(change.before.name.shortened)`"
-                : "anyone who installs a version below `\(version)` gets \(inWords(change.lostEntitlements)) for nothing"
+                change.platform.decidesByList
+                ? change.effectBesideList(of: "`\(version)`")
+                : change.lostEntitlements.isEmpty
+                    ? "customers who come later still count as `\(change.before.name.shortened)`"
+                    : "anyone who installs a version below `\(version)` gets \(inWords(change.lostEntitlements)) for nothing"
             if let intendedVersion = releases.first(where: { $0.build == version })?.numberInWords {
                 report.add(
-                    at: path,
+                    at: path, severity: change.platform.decidesByList && change.date != nil ? .warning : .error,
                     "`\(version)` is a build: the release list has it with version \(intendedVersion). On macOS the App Store reports versions, so \(consequence)",
                     fixes: .suggestion(
                         "write `version: \"\(intendedVersion)\"`", .write(.string(intendedVersion), at: path)),
@@ -93,9 +101,8 @@ extension LintRule {
             "Builds that began again can't be compared with a boundary: its `build` looks like a rule but has no effect.",
         fix: "Add a release list, which gives each build its dates, or remove the build."
     ) { subject, report in
-        guard subject.draft.buildNumbers == .restarted else { return }
-        for change in subject.writtenChanges where change.platform.key == .bundleVersion {
-            guard let version = change.version, !change.platform.decidesByList else { continue }
+        for change in subject.writtenChanges where change.platform.neverComparesBuilds {
+            guard let version = change.version else { continue }
             let consequence =
                 change.date == nil
                 ? "nothing separates `\(change.before.name.shortened)` from `\(change.after.name.shortened)` on \(change.platform.name), and every customer there is undetermined"
@@ -113,6 +120,10 @@ extension LintRule {
 
     /// Finds a boundary (the first build or version of an `Era`) at or below 1. No customer's build is below it, so no
     /// customer is recognized as an owner, that is, as a customer of the earlier era.
+    ///
+    /// If the policy itself has a release list, numbers aren't compared: the dates in the list and the boundary's
+    /// instant decide. Then a low number matters only if the boundary has no instant, and its release is the first one
+    /// in the list.
     static let boundaryAtFirstBuild = LintRule(
         "boundary-at-first-build", .error, "a boundary at or below 1, so no release can be below it",
         rationale:
@@ -122,18 +133,32 @@ extension LintRule {
     ) { subject, report in
         guard let one = AppVersion("1") else { return }
         for change in subject.writtenChanges {
-            guard let version = change.version, version <= one, change.matters else { continue }
+            guard let version = change.version, version <= one, change.matters,
+                // Another rule reports builds that are never compared.
+                !change.platform.neverComparesBuilds
+            else { continue }
+            let key = change.platform.noun
+            let path = change.path + [.key(key)]
+            let era = "`\(change.after.name.shortened)`"
+            let advice: LintFix = "give the \(key) of the first release of \(era)"
+            let lost = change.lostEntitlements.isEmpty ? nil : inWords(change.lostEntitlements)
+            if let erasOfRelease = change.platform.timeline.erasOfRelease {
+                guard change.date == nil, change.isVersionInOwnList,
+                    erasOfRelease.values.allSatisfy({ eras in eras.first.map { $0 >= change.index } ?? false })
+                else { continue }
+                let losing = lost.map { ", and owners with a listed \(key) lose \($0)" } ?? ""
+                report.add(
+                    at: path,
+                    "the policy's release list has no release before \(key) \(version), with which \(era) begins: no listed release counts as `\(change.before.name.shortened)`\(losing)",
+                    fixes: advice)
+                continue
+            }
             let releases = change.platform.listedReleases.compactMap(\.originalAppVersion)
             // An app that went from 0.9 to 1.0 has customers below 1.0.
             if releases.contains(where: { $0 < version }) { continue }
             let isDotted = version.description.contains(".") && version == one
-            let key = change.platform.noun
-            let path = change.path + [.key(key)]
-            let era = "`\(change.after.name.shortened)`"
-            let losing =
-                change.lostEntitlements.isEmpty
-                ? "" : ", and owners without a known purchase date lose \(inWords(change.lostEntitlements))"
-            let advice: LintFix = "give the \(key) of the first release of \(era)"
+            let owners = change.date == nil ? "owners" : "owners without a known purchase date"
+            let losing = lost.map { ", and \(owners) lose \($0)" } ?? ""
             guard releases.isEmpty, isDotted else {
                 let isBuild = change.platform.key == .bundleVersion && change.date != nil
                 report.add(
@@ -174,29 +199,34 @@ extension LintRule {
             let numbers = releases.compactMap(\.originalAppVersion)
             let below = numbers.filter { $0 < version }.max().map { "\($0)" } ?? "none"
             let above = numbers.filter { $0 > version }.min().map { "\($0)" } ?? "none"
-            // Suggest only releases with the price model of the new era: a free era can't begin with a release that was
-            // sold.
-            let begun = releases.filter { $0.model == nil || $0.model == change.after.model }
-            let first = begun.compactMap(\.originalAppVersion).filter { $0 > version }.min().map { "\($0)" } ?? above
             let key = change.platform.noun
             let description =
                 "`\(change.after.name.shortened)` begins on \(change.platform.name) with \(key) \(version), which isn't in the release list (below it \(below), above it \(above))"
             let lacksDate = change.platform.decidesByList && change.date == nil
             // The number may belong to a planned release, which isn't in a list of past releases.
             let isPlanned = above == "none" && change.date.map { $0 > subject.now } ?? false
+            let consequence: String
+            if lacksDate {
+                consequence = ": without an instant nothing separates this era from `\(change.before.name.shortened)`"
+            } else if change.platform.decidesByList {
+                consequence =
+                    change.isVersionInOwnList
+                    ? ""
+                    : ": while the policy's release list lacks it, this \(key) has no effect, because the list and `at` decide"
+            } else if above == "none" {
+                consequence =
+                    ": if the era's first release has a lower \(key), anyone who installs that release counts as `\(change.before.name.shortened)`\(change.lostEntitlements.isEmpty ? "" : " and gets \(inWords(change.lostEntitlements)) for nothing")"
+            } else {
+                consequence = ""
+            }
             report.add(
                 at: change.path + [.key(key)], severity: lacksDate ? .error : isPlanned ? .note : .warning,
-                description
-                    + (lacksDate
-                        ? ": without an instant nothing separates this era from `\(change.before.name.shortened)`"
-                        : above == "none"
-                            ? ": if the era's first release has a lower \(key), anyone who installs that release counts as `\(change.before.name.shortened)`\(change.lostEntitlements.isEmpty ? "" : " and gets \(inWords(change.lostEntitlements)) for nothing")"
-                            : ""),
-                fixes: above == "none"
-                    ? nil
-                    : .suggestion(
+                description + consequence,
+                fixes: change.firstRelease(insteadOf: version).map { first in
+                    .suggestion(
                         "write `\(key): \"\(first)\"`, or add the missing release to the release list",
-                        .write(.string(first), at: change.path + [.key(key)])),
+                        .write(.string("\(first)"), at: change.path + [.key(key)]))
+                },
                 "add the release to the release list, with its real \(key)")
         }
     }
@@ -205,6 +235,13 @@ extension LintRule {
 extension AppVersion {
     /// Whether the version is a single digit from 2 to 9, as in Apple's sample code, which compares the major version.
     fileprivate var isMajor: Bool { description.count == 1 && ("2"..."9").contains(description) }
+
+    /// Whether the version begins with a calendar date, such as `20150610.1`, as some apps number their builds.
+    fileprivate var beginsWithDate: Bool {
+        let digits = description.prefix { $0 != "." }
+        let (year, month, day) = (digits.prefix(4), digits.dropFirst(4).prefix(2), digits.dropFirst(6).prefix(2))
+        return CivilDay("\(year)-\(month)-\(day)").map { (2008...2099).contains($0.year) } ?? false
+    }
 }
 
 extension EraChange {
@@ -218,16 +255,49 @@ extension EraChange {
     /// Returns what the boundary seems to be instead of a build, and the condition under which it would be wrong. Nil
     /// if it may be a build.
     fileprivate func suspicion(of version: AppVersion) -> (kind: String, condition: String)? {
+        if version.beginsWithDate { return nil }
         if isYear(version) { return ("a marketing version named after a year", "if it is one") }
         if platform.timeline.versionsRise, version.isMajor { return ("a major version", "if it is one") }
         guard version.description.contains("."), AppVersion("1").map({ $0 < version }) ?? true else { return nil }
         return ("a marketing version", "if the builds of this app are whole numbers")
     }
 
-    /// Describes what happens to customers if builds are compared with this number, which isn't a build.
+    /// Whether the policy's own release list, which decides, has the boundary's version.
+    fileprivate var isVersionInOwnList: Bool { version.flatMap { platform.timeline.erasOfRelease?[$0] } != nil }
+
+    /// Describes what happens to customers because of this number, which isn't a build.
     fileprivate func misjudged(by number: String) -> String {
+        if platform.decidesByList { return effectBesideList(of: number) }
         let losing = lostEntitlements.isEmpty ? "" : " and lose \(inWords(lostEntitlements))"
-        return
-            "customers who paid with a build above \(number) count as `\(after.name.shortened)`\(losing) unless their date proves otherwise"
+        // Without an instant, no date separates the two eras (rule B1 of Docs/decision-rules.md).
+        let exception = date == nil ? "" : " unless their date proves otherwise"
+        return "customers who paid with a build above \(number) count as `\(after.name.shortened)`\(losing)\(exception)"
+    }
+
+    /// Describes the effect of a boundary's number if the policy itself has a release list, and the list lacks the
+    /// number.
+    fileprivate func effectBesideList(of number: String) -> String {
+        date == nil
+            ? "nothing separates `\(before.name.shortened)` from `\(after.name.shortened)`"
+            : "\(number) has no effect, because the policy's release list and `at` decide"
+    }
+
+    /// Returns the number of the listed release with which the era may begin, instead of a number that no release has:
+    /// the first release at or after the boundary's instant. Without an instant, the release with the next higher
+    /// number. Nil if the list has no such release.
+    fileprivate func firstRelease(insteadOf version: AppVersion) -> AppVersion? {
+        // A free era can't begin with a release that was sold.
+        func hasModel(_ release: Release) -> Bool { release.model == nil || release.model == after.model }
+        func next(in releases: [Release]) -> AppVersion? {
+            releases.compactMap(\.originalAppVersion).filter { $0 > version }.min()
+        }
+        let begun = platform.listedReleases.filter(hasModel)
+        guard let date else { return next(in: begun) ?? next(in: platform.listedReleases) }
+        let dated = platform.releases.map(\.release)
+        // A number that an earlier release also has separates nothing.
+        let earlier = Set(dated.filter { !$0.releasedAt.isAtOrAfter(date) }.compactMap(\.originalAppVersion))
+        let later = dated.filter { hasModel($0) && $0.releasedAt.isAtOrAfter(date) }
+        return later.compactMap(\.originalAppVersion).first { !earlier.contains($0) }
+            ?? next(in: begun.filter { $0.releasedAt == .undated })
     }
 }

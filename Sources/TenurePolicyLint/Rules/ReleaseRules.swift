@@ -62,11 +62,15 @@ extension LintRule {
                 let byVersion = Set(names)
                 let lost = subject.entitlementsHonoring(era: era).filter { !byVersion.contains($0) }
                 guard !lost.isEmpty else { continue }
+                // Without an instant between the two eras, no date separates them.
+                let isDated = platform.timeline.beginnings.dropFirst(era + 1).prefix(change.index - era)
+                    .contains { $0?.date != nil }
+                let condition = isDated ? " wherever the purchase date isn't known" : ""
                 let isInherited =
                     platform.platform.inheritsFromIOS && subject.eras[change.index].begins[platform.platform] == nil
                 report.add(
                     at: listed, on: platform,
-                    "\(platform.name(of: listed.release)) on \(platform.name) came out in \(subject.name(era)) (\(listed.release.releasedAt.text)), and \(subject.name(change.index)) begins with \(boundary): customers who bought it lose \(inWords(lost)) wherever the purchase date isn't known",
+                    "\(platform.name(of: listed.release)) on \(platform.name) came out in \(subject.name(era)) (\(listed.release.releasedAt.text)), and \(subject.name(change.index)) begins with \(boundary): customers who bought it lose \(inWords(lost))\(condition)",
                     fixes:
                         "\(isInherited ? "add `\(platform.name)` under `begins` of \(subject.name(change.index))" : "begin \(subject.name(change.index)) above \(number)"), with its own first release; if \(number) belongs to \(subject.name(change.index)), correct `at` or the release's date"
                 )

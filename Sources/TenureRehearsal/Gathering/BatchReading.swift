@@ -9,7 +9,7 @@ struct BatchReading: Sendable {
     private(set) var records: [UInt8] = []
     /// The index at which each record in `records` ends, and the number of the bucket that it belongs to.
     private(set) var ends: [(bucket: Int, end: Int)] = []
-    /// The rejected lines, and the lines with a rejected artifact, in order.
+    /// The rejected artifacts and lines, in order. A line with several rejected artifacts has an element for each.
     private(set) var badLines: [BadLine] = []
 
     init(_ batch: LineBatch, by reader: LineReader) {
@@ -53,7 +53,7 @@ struct BatchReading: Sendable {
     }
 }
 
-/// A rejected line, or a line with a rejected artifact.
+/// A rejected line, or a rejected artifact of a line.
 package struct BadLine: Sendable, Hashable {
     /// The number of the line, from 1.
     package let line: Int
