@@ -169,6 +169,34 @@ import Testing
         }
     }
 
+    @Test(arguments: [(86_400 * 30, 3600), (1800, 1800)])
+    func `a subscription in an entitlement token without a nonce ends with the token, or earlier with its period`(
+        period: Int, seconds: Int
+    ) async throws {
+        try await withService { client in
+            let id = "704000000000000002"
+            let end = Calculator.now.addingTimeInterval(TimeInterval(period))
+            let request = SyncRequest(
+                appTransaction: try Calculator.minter().newcomer(id),
+                transactions: [
+                    try Calculator.minter().transaction(
+                        "20", of: id,
+                        [
+                            "productId": .string(Calculator.yearly), "type": .string("Auto-Renewable Subscription"),
+                            "expiresDate": .instant(end),
+                        ])
+                ],
+                deviceVerificationID: Calculator.device.uuidString)
+            let response = try await client.send(request)
+            let answer = try JSONDecoder().decode(CustomerResponse.self, from: Data(buffer: response.body))
+            #expect(answer.entitlements["everything"]?.until == end)
+            let jws = try OpenedJWS(try #require(answer.entitlementToken))
+            #expect(jws.claims["exp"] as? Int == 1_795_176_000 + 3600)
+            let everything = (jws.claims["entitlements"] as? [String: [String: Int]])?["everything"]
+            #expect(everything == ["until": 1_795_176_000 + seconds])
+        }
+    }
+
     private static func owner(nonce: String?) throws -> SyncRequest {
         SyncRequest(
             appTransaction: try Calculator.minter().text(.appTransaction), transactions: [],

@@ -25,6 +25,7 @@ func configuredApp(_ name: String, bundleID: String, in folder: String) throws -
 @Suite struct `the operator's routes of several apps` {
     /// Runs a service with one app that runs and one that can't start, and with an admin key at the top level.
     private func withFailingApp(
+        because reason: String = "the database can't be opened",
         _ body: @escaping @Sendable (Client, _ key: String) async throws -> Void
     ) async throws {
         try await withFolder { folder in
@@ -32,7 +33,7 @@ func configuredApp(_ name: String, bundleID: String, in folder: String) throws -
             var calculator = try configuredApp("calculator", bundleID: "com.example.calculator", in: folder)
             calculator.configuration.adminKey = key
             var notes = try configuredApp("notes", bundleID: "com.example.notes", in: folder)
-            notes.openStore = { _ in throw ServiceError.failed("the database can't be opened") }
+            notes.openStore = { _ in throw ServiceError.failed(reason) }
             let application = try await buildApplication(
                 AppsConfiguration([calculator, notes]), logger: Calculator.logger)
             try await application.test(.router) { try await body(Client(http: $0), key) }
@@ -60,6 +61,17 @@ func configuredApp(_ name: String, bundleID: String, in folder: String) throws -
                     detail: "the service failed: the database can't be opened"),
             ]
             #expect(answer.apps == expected && answer.default == nil && answer.added == nil)
+        }
+    }
+
+    @Test func `the list of apps hides the credentials in the reason why an app can't start`() async throws {
+        try await withFailingApp(because: "there is no database at postgres://ada:secret@db/shop") { client, key in
+            let list = try await client.get("/v1/admin/apps", token: key)
+            let answer = try JSONDecoder().decode(AppsAnswer.self, from: Data(buffer: list.body))
+            #expect(answer.apps.map(\.reason) == [nil, "appNotRunning"])
+            #expect(
+                answer.apps.last?.detail
+                    == "the service failed: there is no database at postgres://<redacted>@db/shop")
         }
     }
 
