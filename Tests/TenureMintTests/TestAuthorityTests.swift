@@ -30,6 +30,21 @@ import Testing
         #expect(Set(keys).count == 16)
     }
 
+    // RFC 5280, sections 4.2.1.1 and 4.2.1.2: an extension with the SHA-1 hash of the issuer's key, and an extension
+    // with that of the certificate's own key. Both prefixes are the extension's ID and the tags before the hash.
+    @Test func `each certificate of a test authority identifies the key of its issuer`() throws {
+        let ownKey: [UInt8] = [0x06, 0x03, 0x55, 0x1D, 0x0E, 0x04, 0x16, 0x04, 0x14]
+        let issuerKey: [UInt8] = [0x06, 0x03, 0x55, 0x1D, 0x23, 0x04, 0x18, 0x30, 0x16, 0x80, 0x14]
+        for chain in [Self.authority.jws, Self.authority.receipts] {
+            let certificates = chain.certificates
+            for (certificate, issuer) in zip(certificates, certificates.dropFirst()) {
+                let start = try #require(issuer.firstRange(of: ownKey)?.upperBound)
+                let expected = issuerKey + Array(issuer[start..<start + 20])
+                #expect(certificate.firstRange(of: expected) != nil)
+            }
+        }
+    }
+
     @Test func `threads that create a test authority in one folder at the same time get the same authority`()
         async throws
     {

@@ -147,6 +147,14 @@ import Testing
             changed.isUnbound.toggle()
             let all = differ("purchases, whether all purchases are known, whether the customer is unbound")
             #expect(try await problems(changed).contains(all[0]))
+            // A grace period that no artifact proves.
+            changed = facts
+            changed.add([
+                Renewal(
+                    originalTransactionID: "o", productID: "p", gracePeriodExpiresDate: Calculator.now,
+                    isInBillingRetryPeriod: true, signedDate: Calculator.now)
+            ])
+            #expect(try await problems(changed) == differ("renewals"))
             #expect(try await problems(facts) == [])
         }
     }
