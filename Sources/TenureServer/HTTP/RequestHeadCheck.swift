@@ -22,10 +22,18 @@ final class RequestHeadCheck: ChannelInboundHandler, RemovableChannelHandler {
             // The server answers with 400 after the responses to earlier requests, and closes the connection.
             return context.fireErrorCaught(HTTPParserError.invalidHeaderToken)
         }
+        // Hummingbird closes the connection only if the header is exactly `close`.
+        if Self.endsConnection(head) { head.headers.replaceOrAdd(name: "Connection", value: "close") }
         // A client of HTTP/1.0 would take `100 Continue` for the response (RFC 9110, section 10.1.1).
-        guard Self.isBeforeHTTP11(head) else { return context.fireChannelRead(data) }
-        head.headers.remove(name: "Expect")
+        if Self.isBeforeHTTP11(head) { head.headers.remove(name: "Expect") }
         context.fireChannelRead(wrapInboundOut(.head(head)))
+    }
+
+    /// Whether the connection closes after the response (RFC 9112, section 9.3). The options of `Connection` are a list,
+    /// and are compared without case.
+    private static func endsConnection(_ head: HTTPRequestHead) -> Bool {
+        let options = head.headers[canonicalForm: "Connection"].map { $0.lowercased() }
+        return options.contains("close") || isBeforeHTTP11(head) && !options.contains("keep-alive")
     }
 
     /// Whether the request has exactly one valid `Host` header. HTTP/1.0 doesn't require one.
@@ -44,6 +52,8 @@ final class RequestHeadCheck: ChannelInboundHandler, RemovableChannelHandler {
     /// sections 6.3 and 11.2).
     private static func hasKnownEnd(_ head: HTTPRequestHead) -> Bool {
         guard let codings = head.headers["Transfer-Encoding"].last else { return true }
+        // RFC 9112, section 6.1: a proxy of HTTP/1.0 doesn't know the header.
+        if isBeforeHTTP11(head) { return false }
         let last = codings.split(separator: ",", omittingEmptySubsequences: false).last ?? ""
         let words = last.split { $0 == " " || $0 == "\t" }
         return words.count == 1 && words[0].allSatisfy(\.isASCII) && words[0].lowercased() == "chunked"

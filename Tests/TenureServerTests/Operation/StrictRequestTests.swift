@@ -252,6 +252,31 @@ import Testing
         }
     }
 
+    @Test func `an HTTP 1.0 request with Transfer-Encoding gets 400, and the connection closes`() async throws {
+        try await withLiveService { _, port in
+            let answers = try await answer(
+                "POST /v1/sync HTTP/1.0\r\nConnection: keep-alive\r\nContent-Type: application/json\r\n"
+                    + "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\nGET /v1/products HTTP/1.1\r\nHost: a\r\n\r\n",
+                port: port)
+            #expect(answers.contains(" 400 ") && answers.components(separatedBy: "HTTP/1.").count == 2, "\(answers)")
+        }
+    }
+
+    @Test(arguments: [
+        "HTTP/1.1\r\nHost: a\r\nConnection: Close\r\n", "HTTP/1.1\r\nHost: a\r\nConnection: CLOSE\r\n",
+        "HTTP/1.1\r\nHost: a\r\nConnection: keep-alive, close\r\n",
+        "HTTP/1.1\r\nHost: a\r\nConnection: close, TE\r\n",
+        "HTTP/1.1\r\nHost: a\r\nConnection: TE\r\nConnection: close\r\n",
+        "HTTP/1.0\r\n",
+    ])
+    func `the connection closes after the response if the request says so, or is HTTP 1.0`(rest: String) async throws {
+        try await withLiveService { _, port in
+            // `answer` waits until the service closes the connection.
+            let answer = try await answer("GET /health/live \(rest)\r\n", port: port)
+            #expect(answer.contains(" 200 OK"), "\(answer)")
+        }
+    }
+
     @Test func `a client of HTTP 1.0 gets no 100 Continue`() async throws {
         try await withLiveService { _, port in
             let connection = try RawConnection(port: port)
