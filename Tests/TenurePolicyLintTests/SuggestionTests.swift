@@ -78,6 +78,13 @@ import Testing
         }
     }
 
+    @Test func `combined fixes remove elements of a list from the last to the first, after all other edits`() {
+        let removals = (0..<3).map { PolicyEdit.remove(["entitlements", "premium", "honors", .index($0)]) }
+        let write = PolicyEdit.write(.string("restarted"), at: ["buildNumbers"])
+        let edits = removals + [write]
+        #expect(edits.inApplicableOrder == [write, removals[2], removals[1], removals[0]])
+    }
+
     @Test func `an exact fix that doesn't work together with the fix of a graver finding says so`() throws {
         let draft = draft(Self.policyWithWideWindow + "\ntestEnvironments: owner\n")
         let input = Linter.Input(draft: draft, releases: nil, isListMapped: false, old: nil, now: .distantFuture)
