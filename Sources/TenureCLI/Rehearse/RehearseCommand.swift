@@ -114,6 +114,7 @@ struct RehearseCommand: AsyncParsableCommand {
 
         let population = try await population(
             for: comparison, files: files, interruption: interruption, progress: progress)
+        // Remove the progress bar before the report.
         progress.end()
         let result = RehearsalReport(
             policyName: policy, oldPolicyName: against, comparison: comparison, input: population.input,
@@ -184,34 +185,6 @@ extension TextReport {
     }
 }
 
-/// Handles Ctrl-C. The first Ctrl-C requests a report of the results so far. The second ends the command immediately.
-final class Interruption: @unchecked Sendable {
-    // `source` never changes, and its methods may be called from any thread; Dispatch doesn't declare it sendable.
-    private let requested = Locked(false)
-    private let source: any DispatchSourceSignal
-
-    init() {
-        source = DispatchSource.makeSignalSource(signal: SIGINT, queue: .global())
-        signal(SIGINT, SIG_IGN)
-        source.setEventHandler { [weak self] in self?.request() }
-        source.resume()
-    }
-
-    deinit {
-        source.cancel()
-        signal(SIGINT, SIG_DFL)
-    }
-
-    var isRequested: Bool { requested.withLock { $0 } }
-
-    private func request() {
-        requested.withLock { $0 = true }
-        signal(SIGINT, SIG_DFL)
-        Terminal.standardError.write(
-            "\nstopping: the report will contain the results so far; press Ctrl-C again to stop without a report")
-    }
-}
-
 /// Reads the customers that the command selected, from a file of evidence or from a service's database.
 extension RehearseCommand {
     /// The results for the selected customers, and what was read.
@@ -234,7 +207,7 @@ extension RehearseCommand {
         for comparison: Comparison, files: FilePlan, interruption: Interruption, progress: RehearsalProgress
     ) async throws -> Population {
         let trust = trustOfRehearsal
-        if evidence == nil {
+        guard let evidence else {
             let database = try databaseOption.selection().database
             return try await withDatabase(database) { store in
                 let outcome = try await DatabaseRehearsal(
@@ -245,30 +218,30 @@ extension RehearseCommand {
                     isPartial: outcome.isPartial, problem: nil)
             }
         }
-        let name = evidence ?? "-"
-        let source = try EvidenceSource(path: name)
+        let source = try EvidenceSource(path: evidence)
         let app = comparison.new.app
-        // If --at is in the future, accept artifacts that are signed until then.
+        // If --at is in the future, accept artifacts with a signing date up to then.
         let rehearsal = EvidenceRehearsal(
             comparison, app: AppIdentity(bundleID: app.bundleID, appAppleID: app.appleID),
             trust: try trust.configuration(), now: max(comparison.instant, Date()), purchasesAreComplete: !incomplete)
-        let freeName = { files.freeName((name == "-" ? "rehearsal" : name) + ".rejected", "ndjson") }
+        // By default, the file of rejected lines is a new file beside the evidence; for standard input, in the current folder.
+        let freeName = { files.freeName((evidence == "-" ? "rehearsal" : evidence) + ".rejected", "ndjson") }
         let badLines = BadLineFile(path: rejected ?? freeName(), replaces: replacing.force && rejected != nil)
         let outcome = try await rehearsal.run(
             over: source, isStopped: { interruption.isRequested }, progress: progress.show, report: badLines.add)
         try badLines.close(orAs: rejected == nil ? freeName : nil)
         if let rejected, !badLines.isUsed {
-            // Removes the bad lines of an earlier rehearsal.
+            // Nothing was rejected: write an empty list, which replaces the list of an earlier rehearsal.
             try OutputFile(path: rejected, replaces: replacing.force).write([])
         }
         return Population(
             input: .evidence(
-                name: name == "-" ? "standard input" : name, counts: outcome.counts,
+                name: evidence == "-" ? "standard input" : evidence, counts: outcome.counts,
                 badLines: badLines.isUsed ? badLines.path : nil, anonymousIDs: outcome.anonymousIDs),
             tally: outcome.tally, isPartial: outcome.isPartial, problem: outcome.problem)
     }
 
-    /// Accepts production only, unless `--environment` is set: only production has real customers.
+    /// The trust options. Without `--environment`, accepts production only, which has the real customers.
     private var trustOfRehearsal: TrustOptions {
         var trust = trust
         if trust.environment.isEmpty { trust.environment = [TrustOptions.EnvironmentName(.production)] }

@@ -30,6 +30,8 @@ struct ServiceSettings {
     ///   start, is ignored.
     /// - Throws: `ValidationError` for wrong usage of the command line.
     init(arguments: [String], environment: [String: String], isReload: Bool = false) throws {
+        // The command line is read twice: first because it may name the configuration file, and at the end because it
+        // overrides the file and the environment.
         var commandLine = SettingValues()
         do {
             try commandLine.read(arguments: arguments)
@@ -42,7 +44,7 @@ struct ServiceSettings {
             file.read(into: &values)
         }
         var warnings = values.read(environment: environment)
-        // This throws no error, because reading the same arguments above threw none.
+        // Reading the same arguments threw no error above, so it throws none here.
         try values.read(arguments: arguments)
         let options = ServeOptions(values)
         isCheck = options?.isCheck == true
@@ -68,7 +70,7 @@ struct ServiceSettings {
             // The list already has the mistakes of each app. Add the conflicts between apps.
             if mistakes.isEmpty, let mistake = apps?.mistake { mistakes.append(mistake.description) }
         }
-        // A mistake in a common setting is found for each app, so remove duplicates.
+        // A mistake in a common setting is found for each app, so keep only the first of equal mistakes.
         var keptMistakes: Set<String> = []
         self.mistakes = mistakes.filter { keptMistakes.insert($0).inserted }
         self.warnings = warnings
@@ -92,9 +94,9 @@ struct ServiceSettings {
             warnings += Self.warnings(appValues, appConfiguration).map { "the app `\(app.name)`: \($0)" }
             if let appConfiguration { apps.append(AppConfiguration(name: app.name, configuration: appConfiguration)) }
         }
-        // `--new-database` is for the apps without a database, so turn the setting off for the other apps. If every app
-        // has a database, the setting stays on, and the start fails. A database on a server counts as missing, because
-        // this function doesn't connect to it.
+        // `--new-database` is for the apps without a database, so turn the setting off for the other apps, and on a reload
+        // for all apps. If every app has a database, the setting stays on, and the start fails. A database on a server
+        // counts as missing, because this function doesn't connect to it.
         let areDatabasesMissing = apps.map { $0.configuration.databaseFile == nil || !$0.configuration.hasDatabase }
         for (index, isMissing) in areDatabasesMissing.enumerated()
         where isReload || (!isMissing && areDatabasesMissing.contains(true)) {
@@ -110,8 +112,10 @@ struct ServiceSettings {
         return result
     }
 
-    /// Returns warnings about settings without effect (hosts of the App Store Server API without a key, and settings of
-    /// asset packs without their folder), and about an unusable catalog, with which the service starts anyway.
+    /// Returns warnings about settings with which the service starts anyway:
+    /// - hosts of the App Store Server API without a key, which have no effect
+    /// - settings of asset packs without their folder, which have no effect
+    /// - a folder of asset packs with an unusable catalog
     private static func warnings(_ values: SettingValues, _ configuration: ServiceConfiguration?) -> [String] {
         let hasKey = ServeOptions(values)?.hasAppStoreKey == true
         let hosts = hasKey ? [] : [Setting.productionHost, .sandboxHost].filter { values.isSet($0) }
@@ -212,8 +216,8 @@ extension ServeOptions {
 }
 
 extension TrustOptions {
-    /// Takes the trusted certificates and the accepted environments from a service's settings. Throws a mistake in
-    /// them.
+    /// Takes the trusted certificates and the accepted environments from a service's settings. Throws if they have a
+    /// mistake.
     init(_ options: ServeOptions) throws {
         self.init()
         trust = options.trust

@@ -55,6 +55,7 @@ struct FilePlan {
                 throw CommandError("`\(path)` is a folder; name a file in it")
             }
             if let input = identity.flatMap({ inputs[$0] }) {
+                // If both have the same path, the message names it once.
                 let file = input == "`\(path)`" ? "a file" : "\(input),"
                 throw CommandError("`\(path)` is \(file) which this command reads; write to another file")
             }
@@ -69,7 +70,7 @@ struct FilePlan {
         }
     }
 
-    /// Identifies an output file, whether it exists or not.
+    /// Identifies an output file: an existing file, or the name of a new file in its folder.
     private enum Target: Hashable {
         case file(FileIdentity)
         case new(folder: FileIdentity?, name: String)
@@ -105,6 +106,7 @@ extension URL {
     /// requires that it exists.
     var targetOfLinks: URL {
         var url = self
+        // Links may form a circle, so follow at most 32.
         for _ in 0..<32 {
             guard let next = try? FileManager.default.destinationOfSymbolicLink(atPath: url.path) else { break }
             url = URL(fileURLWithPath: next, relativeTo: url.deletingLastPathComponent()).absoluteURL
