@@ -97,13 +97,11 @@ struct AppStoreTestNotificationCommand: AsyncParsableCommand {
             }
             arguments = arguments.dropFirst()
         }
-        let serviceSettings = try ServiceSettings(
+        let parsed = try ServiceSettings(
             arguments: Array(arguments), environment: ProcessInfo.processInfo.environment)
-        let configuration = try serviceSettings.validConfiguration()
+        let configuration = try parsed.validConfiguration()
         // With several apps, each line of the output begins with the app's name.
-        let configurations =
-            serviceSettings.apps?.apps.map { ("\($0.name): ", $0.configuration) }
-            ?? [("", configuration)]
+        let configurations = parsed.apps?.apps.map { ("\($0.name): ", $0.configuration) } ?? [("", configuration)]
         var haveArrived = true
         for (prefix, configuration) in configurations {
             do {

@@ -54,7 +54,7 @@ struct ContentFileOptions: ParsableArguments {
 }
 
 /// Prints a pack's name, the number of its files, and their size in bytes.
-private func writeSummary(of pack: String, fileCount: Int, size: Int64) {
+private func writeSummary(of pack: String, _ fileCount: Int, _ size: Int64) {
     terminal.write("\(pack): \(counted(fileCount, "file")), \(byteCount(size))")
 }
 
@@ -97,9 +97,7 @@ struct ContentCheckCommand: AsyncParsableCommand {
         let name = InputFile(path: content.file).name
         do {
             let contentFile = try content.read()
-            for pack in contentFile.packs {
-                writeSummary(of: pack.name, fileCount: pack.files.files.count, size: pack.files.size)
-            }
+            for pack in contentFile.packs { writeSummary(of: pack.name, pack.files.files.count, pack.files.size) }
             terminal.write("\(name): no mistakes")
         } catch let error as PolicyFileError {
             var excerpts = SourceExcerpts()
@@ -145,9 +143,7 @@ struct ContentEmbedCommand: AsyncParsableCommand {
         let embedded = try content.showingProgress { progress in
             try ContentEmbedder(folder: to).embed(content.packs, progress: progress)
         }
-        for pack in embedded.packs {
-            writeSummary(of: pack.name, fileCount: pack.files.count, size: pack.installedSize)
-        }
+        for pack in embedded.packs { writeSummary(of: pack.name, pack.files.count, pack.installedSize) }
         terminal.write("wrote `\(to)/\(EmbeddedContent.fileName)`")
     }
 }

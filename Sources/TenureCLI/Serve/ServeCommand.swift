@@ -224,7 +224,7 @@ extension ServiceConfiguration {
         let isNew = !isOnServer && !FileManager.default.fileExists(atPath: databasePath)
         let database = isOnServer ? "a database server (connection not tested)" : databasePath
         let environments = AppStoreEnvironment.allCases.filter { anchors[$0] != nil }
-        let tlsWithoutCertificate = proxies.isEmpty ? "none, loopback only" : "by the proxy"
+        let withoutTLS = proxies.isEmpty ? "none, loopback only" : "by the proxy"
         return [
             "would serve \(policy.app.bundleID) on \(port == 0 ? "any free port of \(host)" : url(port: port))",
             "  policy: \(counted(policy.eras.count, "era")), \(counted(policy.entitlements.count, "entitlement"))",
@@ -240,8 +240,7 @@ extension ServiceConfiguration {
                     "\(content.folder), links for \(Int(content.linkLifetime)) s"
                         + (content.s3.map { " to the bucket \($0.bucket)" } ?? "")
                 } ?? "none"),
-            "  TLS: "
-                + (certificateFiles.map { "certificate \($0.certificate), key \($0.key)" } ?? tlsWithoutCertificate),
+            "  TLS: " + (certificateFiles.map { "certificate \($0.certificate), key \($0.key)" } ?? withoutTLS),
             "  proxies: \(list(proxies.map(\.description)))",
             "  admin key: \(adminKey == nil ? "none" : "set")",
             "  metrics: \(metrics.rawValue)",
