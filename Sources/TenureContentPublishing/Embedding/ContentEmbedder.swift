@@ -13,7 +13,8 @@ package struct ContentEmbedder: Sendable {
     /// the new one: in one step, if the file system supports that.
     ///
     /// - Parameter progress: called with the number of bytes of files that were read since the last call.
-    /// - Throws: `foreignFiles` if the old folder has files that an earlier call didn't write.
+    /// - Throws: `foreignFiles` if the old folder has files that an earlier call didn't write, and `locked` if another
+    ///   process is replacing the folder. Also `outputInPack`, and the errors of reading and writing.
     package func embed(
         _ sources: [PackSource], progress: (Int) -> Void = { _ in }
     ) throws(PublishingError) -> EmbeddedContent {
@@ -65,7 +66,7 @@ package struct ContentEmbedder: Sendable {
     /// - Parameter prefix: the prefix of the names of temporary folders in `parent`.
     private func recover(_ target: String, in parent: String, _ prefix: String) throws(PublishingError) {
         for case let name? in try Folder.names(in: parent) where name.hasPrefix(prefix) {
-            // A run that is still active has a lock on its folder.
+            // A run that is still active has a lock on its folder, so this call throws `locked`.
             try Folder.withLock(on: "\(parent)/\(name)", flags: Self.folderFlags, in: folder) {
                 () throws(PublishingError) in
                 if name.hasSuffix(Self.oldSuffix), FileState(path: target) == nil {

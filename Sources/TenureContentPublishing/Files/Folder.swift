@@ -45,6 +45,7 @@ enum Folder {
     private static func makeLast(_ path: String) throws(PublishingError) -> Bool {
         // Make it readable for a web server that runs as another user.
         if mkdir(path, 0o755) == 0 { return true }
+        // Read `errno` now, because the next call may change it.
         let (code, failure) = (errno, PublishingError.writing(path))
         if code == EEXIST, FileState(path: path, followsLinks: true)?.kind == .folder { return true }
         guard code == ENOENT, path != "/" else { throw failure }
@@ -90,7 +91,7 @@ enum Folder {
             typealias Rename =
                 @convention(c) (CInt, UnsafePointer<CChar>, CInt, UnsafePointer<CChar>, CUnsignedInt) -> CInt
             guard let symbol = dlsym(nil, "renameat2") else { return false }
-            let exchange: CUnsignedInt = 1 << 1
+            let exchange: CUnsignedInt = 1 << 1  // RENAME_EXCHANGE
             let result = unsafeBitCast(symbol, to: Rename.self)(AT_FDCWD, first, AT_FDCWD, second, exchange)
         #endif
         if result == 0 { return true }

@@ -1,6 +1,6 @@
 package import Foundation
 package import TenureContent
-package import TenureCore
+import TenureCore
 package import TenurePolicyFile
 
 #if canImport(CryptoKit)
@@ -9,32 +9,6 @@ package import TenurePolicyFile
     package import Crypto
 #endif
 
-/// An asset pack to be published, with its files.
-package struct PackSource: Sendable {
-    package let name: String
-    /// The entitlement or product that a customer must have to download and open the pack.
-    package let unlock: ContentCatalog.Unlock
-    /// Whether the system may delete an installed pack to free space.
-    let isPurgeable: Bool
-    /// The lowest `CFBundleShortVersionString` of apps that can use these files. Nil if every app can use them.
-    let minimumAppVersion: AppVersion?
-    package let files: PackFiles
-}
-
-extension PackSource {
-    /// Creates a pack with all files in a folder and its subfolders.
-    ///
-    /// - Throws: `rejectedFiles` if a file can't be published.
-    package init(
-        name: String, unlock: ContentCatalog.Unlock, isPurgeable: Bool = false, minimumAppVersion: AppVersion? = nil,
-        folder: String
-    ) throws(PublishingError) {
-        self.init(
-            name: name, unlock: unlock, isPurgeable: isPurgeable, minimumAppVersion: minimumAppVersion,
-            files: try PackFiles(in: folder))
-    }
-}
-
 /// Publishes asset packs to a folder, which a web server, an S3-compatible bucket or the service can serve.
 ///
 /// Clients always get either the old or the new catalog, and all files that this catalog names. If the process is
@@ -42,7 +16,7 @@ extension PackSource {
 package struct ContentPublisher: Sendable {
     package let folder: ContentFolder
     private let key: P256.Signing.PrivateKey
-    /// The public keys of which one must verify the folder's current catalog.
+    /// The public keys for the folder's current catalog: one of them must verify its signature.
     private let knownKeys: [PinnedKey]
 
     /// - Parameters:
@@ -129,7 +103,8 @@ package struct ContentPublisher: Sendable {
     ) throws(PublishingError) -> (catalog: ContentCatalog?, counter: Int64) {
         guard let text = try folder.catalogText() else { return (nil, 0) }
         if replacing {
-            // Clients reject a catalog with a lower counter. If the catalog can't be read, `catalogs` has its counter.
+            // Clients reject a catalog with a lower counter, so find the counter even of a catalog that is ignored. If the
+            // catalog can't be read, the file names in `catalogs` have its counter.
             if let counter = (try? SignedCatalog.unverified(text))?.counter { return (nil, counter) }
             return (nil, try folder.counters().max() ?? 0)
         }
@@ -139,8 +114,8 @@ package struct ContentPublisher: Sendable {
         } catch {
             throw .foreignCatalog(path: folder.catalogPath, error)
         }
-        // If a publication was killed after it wrote `catalogs/COUNTER.jws` and before it replaced `catalog.jws`, its
-        // catalog was never published.
+        // Remove catalogs that were never published: a publication was killed after it wrote `catalogs/COUNTER.jws`, and
+        // before it replaced `catalog.jws`.
         for counter in try folder.counters() where counter > signed.counter {
             unlink(folder.catalogPath(counter))
         }
