@@ -35,7 +35,7 @@ public final class LocalStore: Sendable {
     private let receiptFolder: URL
     let connection: any AppStoreConnection
     let state: Mutex<State>
-    /// Whether the folder is deleted with this object, because the test set no folder.
+    /// Whether to delete the device's folder with this object, because the test set no folder.
     private let ownsFolder: Bool
 
     /// The names of the device, its customer and its app in the local App Store, and the test's settings for the
@@ -70,7 +70,7 @@ public final class LocalStore: Sendable {
         var changeLog = ChangeLog()
         /// The number of purchases in progress on this device, by product ID.
         var purchasesInProgress: [String: Int] = [:]
-        /// IDs of transactions that `purchase` has returned.
+        /// IDs of transactions that `purchase` has returned to the running app.
         var boughtHere: Set<UInt64> = []
         /// IDs of transactions that the app has finished, and that the App Store may not know as finished yet.
         var finishedHere: Set<UInt64> = []
@@ -184,10 +184,8 @@ public final class LocalStore: Sendable {
 
     // MARK: The device that StoreKit uses
 
-    // It is the device that `run` sets for a task, otherwise the one that `use` sets for the process, otherwise the one
-    // that the environment variables `TENURE_LOCAL_STORE_…` describe.
-
-    /// The device on which StoreKit runs in this task. Nil if no device is configured.
+    /// The device on which StoreKit runs in this task: the device of `run`, otherwise the device of `use`, otherwise the
+    /// device that the environment variables `TENURE_LOCAL_STORE_…` describe. Nil if no device is configured.
     public static var current: LocalStore? { taskDevice ?? processDevice.withLock { $0 } ?? environmentDevice }
 
     @TaskLocal private static var taskDevice: LocalStore?

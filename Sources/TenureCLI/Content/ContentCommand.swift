@@ -107,11 +107,9 @@ struct ContentCheckCommand: AsyncParsableCommand {
                 if mistake.showsExcerpt { excerpts.show(mistake.position.file, at: mistake.position, on: terminal) }
             }
             // If the policy has mistakes, the packs aren't checked: all mistakes are then in the policy.
-            var checkedFile = name
-            if let policy = content.policy, !error.mistakes.contains(where: { $0.position.file == content.file }) {
-                checkedFile = InputFile(path: policy).name
-            }
-            terminal.write("\(checkedFile): \(counted(error.mistakes.count, "mistake"))")
+            let isPolicyInvalid = !error.mistakes.contains { $0.position.file == content.file }
+            let checkedFile = InputFile(path: isPolicyInvalid ? (content.policy ?? content.file) : content.file)
+            terminal.write("\(checkedFile.name): \(counted(error.mistakes.count, "mistake"))")
             throw ExitCode.refused
         }
     }

@@ -4,8 +4,8 @@ import TenureCore
 
 /// The verified and the rejected artifacts in the files of one customer, for `tenure decide`.
 struct CustomerFiles {
-    /// A file, or a line of a file, with a rejected artifact. Inside `init`, it is also the error that
-    /// rejects the artifact.
+    /// A file, or a line of a file, with a rejected artifact. Inside `init`, it is also the error that rejects the
+    /// artifact.
     struct RejectedFile: Error {
         /// The path of the file; for a file with several artifacts, also the line.
         let name: String
@@ -33,7 +33,7 @@ struct CustomerFiles {
     init(_ paths: [String], verifier: AppStoreVerifier, device: UUID?, now: Date) throws {
         for path in paths {
             for (name, bytes) in try InputFile(path: path).artifacts() {
-                func rejectedFile(_ code: String, _ detail: String) -> RejectedFile {
+                func refusal(_ code: String, _ detail: String) -> RejectedFile {
                     RejectedFile(name: name, code: code, detail: detail)
                 }
                 // Until the artifact is recognized, it may contain a purchase.
@@ -44,31 +44,29 @@ struct CustomerFiles {
                     // Files may come from the App Store Server API, so accept app transactions that aren't bound to a
                     // device.
                     guard let verified = try verifier.verify(artifact, from: .appStoreServer, now: now) else {
-                        throw rejectedFile(
-                            "unsigned", "a response of verifyReceipt has no signature, so it proves nothing")
+                        throw refusal("unsigned", "a response of verifyReceipt has no signature, so it proves nothing")
                     }
                     if case .notification(let notification) = verified, notification.isWithoutCustomer {
                         mayContainPurchase = false
-                        throw rejectedFile(
+                        throw refusal(
                             "noCustomer", "this notification (\(notification.typeName)) isn't about a customer")
                     }
                     if let device, case .appTransaction(let app) = verified {
                         guard let binding = try app.payload.deviceBinding() else {
-                            throw rejectedFile(
+                            throw refusal(
                                 "otherDevice",
                                 "the app transaction isn't bound to a device, so it can't be compared with --device-id")
                         }
                         guard binding.matches(deviceVerificationID: device) else {
                             let id = device.uuidString.lowercased()
-                            throw rejectedFile(
-                                "otherDevice", "the app transaction is bound to another device than `\(id)`")
+                            throw refusal("otherDevice", "the app transaction is bound to another device than `\(id)`")
                         }
                     }
                     // Reject an artifact without usable facts here. Later, it would make the whole decision fail.
                     _ = try Evidence(in: verified.environment, from: [verified], purchasesAreComplete: false)
                     artifacts.append(verified)
                 } catch let rejection as Rejection {
-                    var file = rejectedFile(rejection.code.rawValue, rejection.detail)
+                    var file = refusal(rejection.code.rawValue, rejection.detail)
                     file.advice = rejection.advice
                     rejected.append(file)
                     if mayContainPurchase { mayLackPurchases = true }
