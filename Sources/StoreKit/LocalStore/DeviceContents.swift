@@ -40,8 +40,8 @@ struct DeviceContents: Sendable {
         subscriptions = json.objects("subscriptions").compactMap(ReceivedSubscription.init)
     }
 
-    /// Keeps the old signed copy of each transaction and subscription with the same content, as a device does, although
-    /// the App Store has signed it again.
+    /// Keeps the old signed copy of each transaction and subscription that the App Store only signed again, with the same
+    /// content. Devices do the same.
     mutating func keepCopies(of old: DeviceContents?) {
         guard let old, old.customer == customer else { return }
         let transactionCopies = Dictionary(old.transactions.map { ($0.value.id, $0.value) }) { first, _ in first }

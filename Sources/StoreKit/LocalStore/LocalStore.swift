@@ -12,8 +12,8 @@ import TenureJSON
 /// variables. In a test, `run` replaces this device for the length of a closure, and `use` replaces it for the whole
 /// process.
 public final class LocalStore: Sendable {
-    /// The ID of this device. The local App Store signs all values for this ID. If the test sets no ID, it is derived
-    /// from the names of customer and device, so it is the same in each run.
+    /// The ID of this device. The local App Store signs all values for this ID. If the test sets no ID, the ID is derived
+    /// from the names of customer and device. So it is the same in each run.
     public let deviceVerificationID: UUID
     /// The file of the legacy receipt: `StoreKit/receipt` in the device's folder, in the sandbox
     /// `StoreKit/sandboxReceipt`.
@@ -95,6 +95,7 @@ public final class LocalStore: Sendable {
     /// devices are never deallocated: the device that the environment variables describe, and devices with a hanging
     /// call.
     private static let temporaryFolder: URL = {
+        // The closure runs at the end of the process, when `temporaryFolder` has its value.
         atexit { try? FileManager.default.removeItem(at: LocalStore.temporaryFolder) }
         return FileManager.default.temporaryDirectory.appendingPathComponent("StoreKit-\(UUID().uuidString)")
     }()

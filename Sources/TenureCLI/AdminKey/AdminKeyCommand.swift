@@ -100,8 +100,7 @@ struct AdminKeyCreateCommand: AsyncParsableCommand {
         let secret = KeySecret()
         let key = StoredAdminKey(name: name, scope: scope, createdAt: Date())
         let isNew = try await databaseOption.selection().withStore { store in
-            // Write the file first, so that no key is stored if the file can't be written: without its secret, a stored key
-            // would be useless.
+            // Write the file first. If that fails, no key is stored: a stored key without its secret would be useless.
             if let out { try SecretFile(path: out).make(Array((secret.text + "\n").utf8)) }
             do {
                 let isNew = try await store.write(locking: [.adminKeys]) {

@@ -2,6 +2,8 @@ import ArgumentParser
 import Foundation
 import TenureStore
 
+// The commands for the file of an SQLite database: `tenure database backup`, `restore` and `vacuum`.
+
 struct DatabaseBackupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup", abstract: "Copy an SQLite database into one file, even while the service runs.",

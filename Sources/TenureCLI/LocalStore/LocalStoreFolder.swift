@@ -5,8 +5,8 @@ import TenureServer
 
 /// The folder with the files of a local App Store. Missing files are created, and existing files are kept.
 ///
-/// One process at a time uses the folder, because two processes would mix their operations in the journal (the file
-/// with all operations, from which the state is read).
+/// Only one process at a time may use the folder. Two processes would mix their operations in the journal, the file with
+/// all operations from which the state is computed.
 final class LocalStoreFolder: Sendable {
     let path: String
     /// The descriptor of the file that this process locks.
@@ -38,8 +38,8 @@ final class LocalStoreFolder: Sendable {
     }
 
     deinit {
-        // Unlock explicitly. Closing the descriptor doesn't release the lock if this process is just starting another
-        // process, which has a copy of the descriptor for a moment.
+        // Unlock explicitly. A process that is just being started has a copy of the descriptor for a moment, and until it
+        // closes the copy, closing this descriptor doesn't release the lock.
         flock(lock, LOCK_UN)
         _ = Foundation.close(lock)
     }
@@ -96,8 +96,7 @@ final class LocalStoreFolder: Sendable {
         }
     }
 
-    /// Runs `work`, which writes a file. Replaces Foundation's errors, which name neither the file nor a fix, by a
-    /// `CommandError`.
+    /// Runs `work`, which writes a file. Its errors are replaced by a `CommandError`, which names the file and a fix.
     ///
     /// - Parameter what: what the file contains, such as `the clock`. The message begins with these words.
     private func write(_ what: String, to file: String, _ work: () throws -> Void) throws {

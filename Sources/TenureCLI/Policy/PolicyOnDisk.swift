@@ -8,8 +8,8 @@ struct PolicyOnDisk {
     /// Reads the policy's bytes. Throws if the file can't be read.
     func bytes() throws -> [UInt8] { try InputFile(path: path).bytes(limit: PolicyFile.maximumSize) }
 
-    /// The policy's bytes, for a second reading. Nil for standard input and pipes, which can be read only once, and if the
-    /// file can't be read.
+    /// The policy's bytes, for a second reading. Nil if the file can't be read. Also nil for standard input and pipes, which
+    /// can be read only once.
     var bytesIfRereadable: [UInt8]? {
         path == "-"
             ? nil : try? InputFile(path: path).bytes(limit: PolicyFile.maximumSize, acceptsPipe: false)

@@ -161,7 +161,7 @@ struct PublishingOptions: ParsableArguments {
     /// Returns lines with the options that allow the changes that a rehearsal found, such as
     /// `--take-from 12 --rehearsal reh_x`.
     private func advice(on answer: RehearsalAnswer, isRollback: Bool) -> [String] {
-        // A rollback gives back what a publication took away, so its gains aren't limited, and it needs no --give-to.
+        // A rollback gives back what a publication took away. So its gains aren't limited, and it needs no --give-to.
         let giveOption = answer.gaining > 0 && !isRollback ? ["--give-to \(answer.gaining)"] : []
         // `losingWithPromises` customers lose something even if all promises are kept. Promises protect the others.
         let promised = answer.losing - answer.losingWithPromises

@@ -18,8 +18,10 @@ struct SourceExcerpts {
         for line in lines(of: path, at: position) { terminal.write(terminal.styled(line, .faint)) }
     }
 
-    /// Returns the line and the caret. Empty if the file has no such line or can't be read again (standard input, for
-    /// example), or if the file or the line may have credentials.
+    /// Returns the line and the caret. Empty if they can't be shown:
+    /// - The file can't be read again, such as standard input.
+    /// - The file has no such line.
+    /// - The file or the line may have credentials.
     mutating func lines(of path: String, at position: SourcePosition) -> [String] {
         if linesOfFile[path] == nil { linesOfFile[path] = Self.read(path) }
         guard let lines = linesOfFile[path], lines.indices.contains(position.line - 1) else { return [] }

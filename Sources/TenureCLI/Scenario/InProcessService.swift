@@ -118,6 +118,7 @@ actor InProcessService: EntitlementService {
         let adminKey = configuration.adminKey
         for await run in runs {
             defer { run.hasStopped.open() }
+            // Copies for the closures, because they can't capture a variable that changes.
             let (settings, logger) = (configuration, logger)
             // The first run chooses a free port, which later runs use too.
             configuration.port = try await withServer(

@@ -23,8 +23,8 @@ struct ServiceUnderTest: Sendable {
     /// The URL to which the App Store posts its notifications.
     var notificationURL: String { url + "/v1/notifications/apple" }
 
-    /// Sends the request with which the app on a device syncs. Returns nil if the device has no artifacts, and the service
-    /// therefore knows no customer.
+    /// Sends the request with which the app on a device syncs. Returns nil if the device has no artifacts: then the service
+    /// knows no customer.
     func sync(_ device: DeviceArtifacts) async throws -> CustomerResponse? {
         let sync = SyncRequest(
             appTransaction: device.appTransaction, transactions: device.transactions,
@@ -84,7 +84,7 @@ struct ServiceUnderTest: Sendable {
     /// Waits until the service has fetched all transaction histories.
     func waitForHistories() async throws {
         try await wait(orFailWith: "it hasn't fetched all transaction histories") { metrics in
-            // A service without access to the App Store has no such metric, and fetches no histories.
+            // Without a key for the App Store, the service fetches no histories, and this metric is missing.
             metrics["tenure_app_store_histories_waiting"].map { $0 == 0 } ?? true
         }
     }

@@ -94,9 +94,9 @@ struct ServiceSettings {
             warnings += Self.warnings(appValues, appConfiguration).map { "the app `\(app.name)`: \($0)" }
             if let appConfiguration { apps.append(AppConfiguration(name: app.name, configuration: appConfiguration)) }
         }
-        // `--new-database` is for the apps without a database, so turn the setting off for the other apps, and on a reload
-        // for all apps. If every app has a database, the setting stays on, and the start fails. A database on a server
-        // counts as missing, because this function doesn't connect to it.
+        // `--new-database` is for the apps without a database, so turn the setting off for the other apps. If every app
+        // has a database, the setting stays on, and the start fails. A database on a server counts as missing, because
+        // this function doesn't connect to it. On a reload, the setting is off for all apps.
         let areDatabasesMissing = apps.map { $0.configuration.databaseFile == nil || !$0.configuration.hasDatabase }
         for (index, isMissing) in areDatabasesMissing.enumerated()
         where isReload || (!isMissing && areDatabasesMissing.contains(true)) {

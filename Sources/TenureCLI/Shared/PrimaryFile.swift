@@ -3,8 +3,8 @@ import Logging
 import TenurePostgres
 import TenureServer
 
-/// The file, in the folder of a service's keys, that records which PostgreSQL server was last used as the primary (the
-/// server that accepts writes).
+/// The file that records which PostgreSQL server a service last used as the primary (the server that accepts writes). It is
+/// in the folder of the service's keys.
 ///
 /// After a failover (another server became the primary), a restarted service may reach only the old primary. Without this
 /// file, it would write to the old primary.

@@ -20,8 +20,8 @@ extension PackFiles {
         }
     }
 
-    /// The size of the buffer in bytes. A chunk (4 MiB of a file, with its own digest) is a multiple of this size, and each
-    /// read fills the buffer unless the file ends. So no read crosses the end of a chunk, as `FileHashes` requires.
+    /// The size of the buffer in bytes. A chunk (4 MiB of a file, with its own digest) is a multiple of this size. Each read
+    /// fills the buffer, unless the file ends. So no read crosses the end of a chunk, as `FileHashes` requires.
     private static let bufferSize = 1 << 20
 
     /// The size that the archive will have, in bytes: for each file a header and its contents, padded to a multiple of

@@ -23,8 +23,8 @@ extension ContentFolder {
     /// catalog that was replaced in this time.
     ///
     /// - Parameter removing: pass false to find these files without removing them.
-    /// - Throws: `damagedCatalog` if a catalog can't be read, because it isn't known which files it names, `notPublished`
-    ///   if the folder has no catalog, and `locked` if another command uses the folder.
+    /// - Throws: `notPublished` if the folder has no catalog, and `locked` if another command uses the folder. Also
+    ///   `damagedCatalog` if a catalog can't be read, because then it isn't known which files it names.
     package func prune(at now: Date = Date(), removing: Bool = true) throws(PublishingError) -> ContentPruning {
         guard FileState(path: catalogPath)?.kind == .file else { throw .notPublished(folder: path) }
         try makeIfMissing()

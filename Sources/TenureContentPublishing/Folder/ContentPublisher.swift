@@ -126,6 +126,7 @@ package struct ContentPublisher: Sendable {
     private static func counter(
         _ wanted: Int64?, above previous: Int64, at now: Date
     ) throws(PublishingError) -> Int64 {
+        // Limit the date, because a conversion of an extreme value to `Int64` would trap.
         guard let wanted else { return max(Int64(max(1, min(now.timeIntervalSince1970, 1e12))), previous + 1) }
         guard wanted > previous else { throw .counterTooLow(counter: wanted, previous: previous) }
         return wanted
@@ -135,6 +136,7 @@ package struct ContentPublisher: Sendable {
     private static func versions(
         _ previous: [ContentCatalog.Version], and new: ContentCatalog.Version
     ) -> [ContentCatalog.Version] {
+        // A version without `minimumAppVersion` comes first.
         (previous.filter { $0.minimumAppVersion != new.minimumAppVersion } + [new]).sorted { first, second in
             guard let minimum = second.minimumAppVersion else { return false }
             return first.minimumAppVersion.map { $0 < minimum } ?? true
