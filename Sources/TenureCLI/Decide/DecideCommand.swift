@@ -86,6 +86,7 @@ struct DecideCommand: AsyncParsableCommand {
         let decisions = decide(evidence, under: policy, at: instant)
             .filter { entitlement.isEmpty || entitlement.contains($0.entitlement) }
         if json { writeJSON(decisions, of: customer) } else { writeText(decisions, of: customer) }
+        // Ends the command with this code, which may also be 0.
         throw ExitCode(of: decisions)
     }
 
