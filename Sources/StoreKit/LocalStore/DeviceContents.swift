@@ -96,7 +96,8 @@ struct DeviceContents: Sendable {
         return result
     }
 
-    /// Whether a transaction entitles the customer at this time: it isn't refunded, replaced or expired.
+    /// Whether a transaction entitles the customer at this time: it isn't refunded, replaced or expired, and isn't of a
+    /// consumable.
     private func entitles(_ transaction: Transaction, at now: Date) -> Bool {
         guard !transaction.isUpgraded, transaction.revocationDate == nil else { return false }
         switch transaction.productType {

@@ -193,7 +193,7 @@ struct ServeCommand: AsyncParsableCommand {
 
 extension ServiceSettings {
     /// The mistake that a reload has if `apps` was removed: a running service with several apps can't become a service with
-    /// a single app. Otherwise empty. `apps` is nil, too, if its settings have mistakes.
+    /// a single app. Otherwise empty. `apps` is nil, too, if it can't be read: then its own mistakes are reported.
     fileprivate var reloadMistakes: [String] {
         apps == nil && mistakes.isEmpty ? ["`apps` was removed; restore it, or restart the service"] : []
     }

@@ -8,10 +8,10 @@ import TenureStore
 
 /// The settings of `tenure serve` from file, environment and command line, with all mistakes in them.
 struct ServiceSettings {
-    /// The configuration, which is usable only if there are no mistakes. Nil if `apps` has mistakes. If there are
-    /// several apps, this is the configuration of the first app, which also has the address of the service.
+    /// The configuration, which is usable only if there are no mistakes. Nil if none could be made. If there are several
+    /// apps, it has the settings that all apps share, such as the address of the service.
     let configuration: ServiceConfiguration?
-    /// The apps of a service with several apps. Nil for a service with a single app.
+    /// The apps of a service with several apps. Nil for a service with a single app, and if `apps` can't be read.
     let apps: AppsConfiguration?
     let logLevel: Logger.Level
     /// Whether the log is JSON, not text.
@@ -20,8 +20,8 @@ struct ServiceSettings {
     let isCheck: Bool
     /// The mistakes, one line each.
     private(set) var mistakes: [String]
-    /// Settings without effect, such as variables with unknown names. `--check` fails on them, and a starting service
-    /// prints them.
+    /// Warnings, for example about settings without effect, such as variables with unknown names. `--check` fails on them,
+    /// and a starting service logs them.
     let warnings: [String]
 
     /// Reads the settings.
@@ -65,9 +65,9 @@ struct ServiceSettings {
             }
             apps = Self.apps(values, isReload: isReload, mistakes: &mistakes, warnings: &warnings)
             configuration = apps?.common
-            // A mistake in one app doesn't prevent the others from starting.
+            // A mistake in one app doesn't prevent the others from starting, so only `--check` counts it here.
             if isCheck { mistakes += apps?.findings.map(\.description) ?? [] }
-            // The list already has the mistakes of each app. Add the conflicts between apps.
+            // If the apps have no mistakes, look for conflicts between them.
             if mistakes.isEmpty, let mistake = apps?.mistake { mistakes.append(mistake.description) }
         }
         // A mistake in a common setting is found for each app, so keep only the first of equal mistakes.
@@ -102,6 +102,7 @@ struct ServiceSettings {
         where isReload || (!isMissing && areDatabasesMissing.contains(true)) {
             apps[index].configuration.createsDatabase = false
         }
+        // A configuration needs a policy, a database and keys. The common configuration has those of the first app.
         guard let first = values.apps.first,
             let common = configuration(
                 values.overlaid(by: first.values, only: [.policy, .database, .keys]), mistakes: &mistakes),

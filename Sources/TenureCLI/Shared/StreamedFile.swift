@@ -21,7 +21,8 @@ final class StreamedFile {
 
     private static let suffix = ".partial"
 
-    /// Creates the temporary file. Throws if the final file exists and may not be replaced.
+    /// Creates the temporary file, or opens the device or pipe at the path. Throws if that isn't possible, or if the final
+    /// file exists and may not be replaced.
     init(path: String, replacing: Bool, permissions: mode_t = 0o666) throws {
         self.path = path
         replaces = replacing

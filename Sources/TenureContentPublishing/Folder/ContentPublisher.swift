@@ -60,6 +60,8 @@ package struct ContentPublisher: Sendable {
     ///   - replacing: whether to ignore the existing catalog in the folder. Then the new catalog has only the versions
     ///     that are published now.
     ///   - progress: called with the number of bytes of files that were read since the last call.
+    /// - Throws: `foreignCatalog` if the existing catalog can't be used, `counterTooLow`, `outputInPack`, and `locked` if
+    ///   another command uses the folder. Also `invalidContent`, and the errors of reading and writing.
     package func publish(
         bundleID: String, packs sources: [PackSource], counter: Int64? = nil, at now: Date = Date(),
         replacing: Bool = false, progress: (Int) -> Void = { _ in }
@@ -97,7 +99,8 @@ package struct ContentPublisher: Sendable {
     // MARK: The previous catalog
 
     /// Returns the folder's current catalog, and its counter. The catalog is nil if the folder has none, or if
-    /// `replacing` is true. The counter is 0 if the folder has no catalog.
+    /// `replacing` is true. The counter is 0 if the folder has no catalog. Also removes catalogs that were never
+    /// published.
     private func previous(
         of bundleID: String, replacing: Bool
     ) throws(PublishingError) -> (catalog: ContentCatalog?, counter: Int64) {
