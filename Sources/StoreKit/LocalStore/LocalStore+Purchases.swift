@@ -3,9 +3,9 @@ import Synchronization
 import TenureAppStore
 import TenureJSON
 
-/// Sells products. A test sets `LocalStore.Behavior.purchases` to choose how purchases end.
+/// The products on sale, and purchases. A test sets `LocalStore.Behavior.purchases` to choose how purchases end.
 extension LocalStore {
-    /// Returns the products on sale. Throws a `StoreKitError`.
+    /// Returns the products with these IDs that are on sale.
     func products(_ ids: [String]) async throws(StoreKitError) -> [Product] {
         _ = try await applyBehavior(\.products)
         let answer = try await send(.products, ["ids": .array(ids.map(JSONValue.string))])
