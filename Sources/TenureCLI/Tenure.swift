@@ -6,6 +6,7 @@ import TenureCore
     #error("the command needs the package trait `Service`: build with `make`, or with `swift build --traits Service`")
 #endif
 
+/// The command `tenure`. `tenure --help` lists its subcommands.
 @main struct Tenure: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tenure",
@@ -18,7 +19,8 @@ import TenureCore
             PersonaCommand.self, ContentCommand.self, AppsCommand.self,
         ])
 
-    /// Ends the process like ArgumentParser, but hides passwords: ArgumentParser's messages repeat arguments.
+    /// Ends the process as ArgumentParser does. ArgumentParser's messages repeat arguments, which may contain passwords, so
+    /// this function hides passwords in them.
     private static func finish(_ error: any Error) -> Never {
         let code = exitCode(for: error)
         let message = fullMessage(for: error)
@@ -27,14 +29,16 @@ import TenureCore
         Foundation.exit(code.rawValue)
     }
 
-    /// Throws if an argument, or the value of an option, is empty, such as from an unset variable of a shell. An empty
-    /// path would name the current folder, and no argument has an empty value with a meaning.
+    /// Throws if an argument or the value of an option is empty, for example because a shell variable isn't set. No
+    /// argument of `tenure` may be empty. An empty path would otherwise name the current folder.
     private static func checkForEmptyValues(_ arguments: [String]) throws {
-        // ArgumentParser's scripts for completion pass the empty word that the user is about to write.
+        // ArgumentParser's completion scripts pass `---completion`, and the word that the user is about to write. That word
+        // may be empty.
         guard arguments.first?.hasPrefix("---") != true else { return }
         // After `--`, an argument such as `--x=` is a path.
         let endOfOptions = arguments.firstIndex(of: "--") ?? arguments.endIndex
         for (index, argument) in arguments.enumerated() {
+            // `--name=`: the first `=` is the last character.
             let isOptionWithoutValue =
                 index < endOfOptions && argument.hasPrefix("--")
                 && argument.firstIndex(of: "=") == argument.indices.last
@@ -55,7 +59,7 @@ import TenureCore
             try checkForEmptyValues(Array(ProcessInfo.processInfo.arguments.dropFirst()))
             var parsed = try parseAsRoot()
             guard let asyncCommand = parsed as? any AsyncParsableCommand else {
-                // ArgumentParser itself runs `tenure help`.
+                // Only `tenure help` isn't asynchronous, because ArgumentParser itself provides it.
                 return try parsed.run()
             }
             command = asyncCommand
@@ -73,14 +77,14 @@ import TenureCore
     }
 }
 
-/// Excludes this machine's addresses from the proxies in the environment, which Foundation on Linux also applies to
-/// them. Otherwise keys for a local service would be sent to the proxy, which couldn't reach that service.
+/// Excludes this machine's addresses from the proxies that the environment sets. Otherwise Foundation on Linux would send
+/// a request for a local service, with its key, to the proxy, which can't reach that service.
 ///
-/// Call this before anything else, because it changes the environment of the process.
+/// Call this before anything else: it calls `setenv`, which isn't safe while other threads read the environment.
 private func excludeThisMachineFromProxies() {
     let environment = ProcessInfo.processInfo.environment
     let present = ["no_proxy", "NO_PROXY"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty } ?? ""
-    // `*` alone disables all proxies. In a list it has no effect.
+    // `*` alone disables all proxies. Don't add names to it, because it has no effect in a list.
     guard present != "*" else { return }
     let names = (present.isEmpty ? [] : [present]) + ["localhost", "127.0.0.1", "::1", "[::1]"]
     setenv("no_proxy", names.joined(separator: ","), 1)

@@ -1,7 +1,7 @@
 import Foundation
 
-/// The rules for the path of a file in an asset pack: relative, with `/` between its parts, in Unicode's composed form
-/// (NFC), and short enough for a ustar header.
+/// The rules for the path of a file in an asset pack. The path is relative, has `/` between its parts, is in Unicode's
+/// composed form (NFC), and fits into a header of ustar, the tar format of the packs' archives.
 package enum AssetPath {
     /// Returns what is wrong with a path, as words that follow the path in a message: `has a part .`. Nil if the path
     /// is valid.
@@ -33,7 +33,8 @@ package enum AssetPath {
         let bytes = Array(path.utf8)
         if bytes.count <= nameSize { return ("", path) }
         guard bytes.count <= prefixSize + 1 + nameSize else { return nil }
-        // The prefix is as short as possible. Neither part contains the slash between them.
+        // The slash between both parts is in neither. It is the first one after which the rest fits into `name`, so the prefix
+        // is as short as possible.
         let first = bytes.count - nameSize - 1
         let last = min(prefixSize, bytes.count - 1)
         guard let slash = bytes[first...last].firstIndex(of: UInt8(ascii: "/")), slash > 0, slash + 1 < bytes.count
@@ -49,7 +50,8 @@ package enum AssetPath {
     /// Returns the path in NFC and in lower case. Two paths have the same result if some file systems treat them as the
     /// same path.
     static func folded(_ path: String) -> String {
-        // Convert to upper case first: `ß` and `ss`, and `ſ` and `s`, are equal on file systems that ignore case.
+        // Convert to upper case first: on file systems that ignore case, `ß` equals `ss`, and `ſ` equals `s`. Lower case
+        // alone keeps them different.
         path.precomposedStringWithCanonicalMapping.uppercased().lowercased().precomposedStringWithCanonicalMapping
     }
 

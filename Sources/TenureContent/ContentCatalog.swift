@@ -110,6 +110,7 @@ package struct ContentCatalog: Sendable, Hashable {
             guard !pack.versions.isEmpty, pack.versions.count <= Self.maximumVersions else {
                 throw .invalidCatalog("`\(pack.name)` must have 1 to \(Self.maximumVersions) versions")
             }
+            // Only the first version may have no `minimumAppVersion`.
             for (earlier, later) in zip(pack.versions, pack.versions.dropFirst()) {
                 guard let minimum = later.minimumAppVersion, earlier.minimumAppVersion.map({ $0 < minimum }) ?? true
                 else { throw .invalidCatalog("the versions of `\(pack.name)` aren't in order of `minimumAppVersion`") }

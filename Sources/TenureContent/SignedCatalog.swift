@@ -39,6 +39,7 @@ package struct SignedCatalog: Sendable, Hashable {
     /// - Parameters:
     ///   - keys: the public keys that the app pins. One of these keys must verify the signature.
     ///   - bundleID: the bundle ID that the catalog must have. Nil to accept any bundle ID.
+    /// - Throws: `wrongSignature`, `wrongApp`, or `invalidCatalog`.
     package static func verify(
         _ text: some Collection<UInt8>, keys: [PinnedKey], bundleID: String?
     ) throws(ContentError) -> SignedCatalog {
@@ -59,14 +60,15 @@ package struct SignedCatalog: Sendable, Hashable {
         }
     }
 
-    /// Reads the payload that the closure returns. Throws `wrongApp` if the catalog in it doesn't have the wanted
-    /// bundle ID.
+    /// Reads the catalog in a signed payload. Throws `wrongApp` if the catalog doesn't have the wanted bundle ID.
+    ///
+    /// - Parameter readPayload: reads the payload from the signed text, and verifies the signature if that is wanted.
     private static func read(
-        for bundleID: String?, _ payload: () throws(SignedPayloadError) -> SignedPayload
+        for bundleID: String?, _ readPayload: () throws(SignedPayloadError) -> SignedPayload
     ) throws(ContentError) -> SignedCatalog {
         let signed: SignedPayload
         do throws(SignedPayloadError) {
-            signed = try payload()
+            signed = try readPayload()
         } catch {
             throw ContentError(error)
         }
@@ -106,11 +108,12 @@ package struct SignedCatalog: Sendable, Hashable {
 
     /// Signs a catalog.
     ///
-    /// - Throws: `invalidCatalog` if clients would reject the result: the counter is below 1, or the payload has more
+    /// - Throws: `invalidCatalog` if clients would reject the result: the counter is out of range, or the payload has more
     ///   than 1 MiB.
     package init(
         _ catalog: ContentCatalog, counter: Int64, issuedAt: Date, by key: P256.Signing.PrivateKey
     ) throws(ContentError) {
+        // Limit the date, because a conversion of an extreme value to `Int64` would trap.
         let seconds = Int64(max(0, min(issuedAt.timeIntervalSince1970, 1e12)))
         let json = JSONWriter.object { json in
             json.field("counter", counter)

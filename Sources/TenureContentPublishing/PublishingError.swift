@@ -17,7 +17,7 @@ package enum PublishingError: Error, Sendable, Hashable {
     case locked(folder: String)
     /// The folder has no catalog.
     case notPublished(folder: String)
-    /// The folder to publish to has a catalog that is damaged, or that none of the known keys signed.
+    /// The folder to publish to has a catalog that is damaged, is of another app, or wasn't signed by a known key.
     case foreignCatalog(path: String, ContentError)
     /// A catalog in the folder is damaged. It isn't known which files this catalog names, so no file can be removed.
     case damagedCatalog(path: String, ContentError)

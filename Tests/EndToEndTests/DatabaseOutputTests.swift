@@ -107,8 +107,8 @@ import Testing
         (
             ["vacuum"],
             """
-            PostgreSQL removes rows by itself (autovacuum); to give space back to the disk, run `VACUUM FULL` with `psql`, \
-            as the owner of the tables
+            PostgreSQL uses the space of removed rows again by itself (autovacuum); to give space back to the disk, run \
+            `VACUUM FULL` with `psql`, as the owner of the tables
             """
         ),
     ])

@@ -35,7 +35,7 @@ import Testing
                 {"line":7,"code":"nothingSigned","part":"transactions[1]","rest":"the rest of the line is used","detail":"it is \"x\""}
 
                 """#)
-        #expect(list.omittedLines == 0)
+        #expect(list.omittedEntries == 0)
         #expect(try names() == ["rejected.ndjson"])
         // An existing list is replaced only if that is wanted, and a list without lines is no file.
         let line = BadLine(line: 1, fault: Self.fault("x"), isWholeLine: true)

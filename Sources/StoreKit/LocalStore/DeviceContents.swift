@@ -36,11 +36,12 @@ struct DeviceContents: Sendable {
         storefront = Storefront(json.object("storefront"))
         appVersion = json.text("appVersion")
         transactions = json.objects("transactions").compactMap(ReceivedTransaction.init)
-            .sorted { ($1.value.purchaseDate, $1.value.id) < ($0.value.purchaseDate, $0.value.id) }
+            .sorted { ($0.value.purchaseDate, $0.value.id) > ($1.value.purchaseDate, $1.value.id) }
         subscriptions = json.objects("subscriptions").compactMap(ReceivedSubscription.init)
     }
 
-    /// Keeps the old signed copy of each transaction and subscription with the same content, as a device does.
+    /// Keeps the old signed copy of each transaction and subscription that the App Store only signed again, with the same
+    /// content. Devices do the same.
     mutating func keepCopies(of old: DeviceContents?) {
         guard let old, old.customer == customer else { return }
         let transactionCopies = Dictionary(old.transactions.map { ($0.value.id, $0.value) }) { first, _ in first }
@@ -70,8 +71,7 @@ struct DeviceContents: Sendable {
         }
     }
 
-    /// Returns all transactions, without finished consumables that weren't refunded, unless `withAllConsumables` is
-    /// true.
+    /// Returns all transactions. If `withAllConsumables` is false, leaves out finished consumables, except refunded ones.
     private func history(withAllConsumables: Bool) -> [Transaction] {
         transactions.filter {
             withAllConsumables || !$0.isFinished || $0.value.productType != .consumable
@@ -82,6 +82,7 @@ struct DeviceContents: Sendable {
     /// Returns one transaction for each product, by Apple's rules for `currentEntitlements`: the customer's own
     /// transaction before the family's, and a newer before an older transaction.
     private func entitlements(at now: Date) -> [Transaction] {
+        // `transactions` has the newest first, so only an own transaction replaces an earlier result.
         var result: [Transaction] = []
         for transaction in transactions.map(\.value) where entitles(transaction, at: now) {
             if let index = result.firstIndex(where: { $0.productID == transaction.productID }) {
@@ -95,7 +96,8 @@ struct DeviceContents: Sendable {
         return result
     }
 
-    /// Whether a transaction entitles the customer at this time: it isn't refunded, replaced or expired.
+    /// Whether a transaction entitles the customer at this time: it isn't refunded, replaced or expired, and isn't of a
+    /// consumable.
     private func entitles(_ transaction: Transaction, at now: Date) -> Bool {
         guard !transaction.isUpgraded, transaction.revocationDate == nil else { return false }
         switch transaction.productType {
@@ -109,7 +111,7 @@ struct DeviceContents: Sendable {
     }
 }
 
-/// One transaction as received, not yet verified.
+/// One transaction in a report of the App Store, not yet verified.
 struct ReceivedTransaction: Sendable {
     var value: Transaction
     /// Whether the app has finished the transaction, according to the App Store or on this device.
@@ -122,7 +124,7 @@ struct ReceivedTransaction: Sendable {
     }
 }
 
-/// One subscription as received, not yet verified.
+/// One subscription in a report of the App Store, not yet verified.
 struct ReceivedSubscription: Sendable {
     /// The ID of the subscription group.
     let group: String

@@ -31,7 +31,7 @@ extension LocalStore {
     func sync() async throws(StoreKitError) {
         try await askToSignIn()
         try await contact(isFresh: true)
-        // A customer without an app transaction has nothing to synchronize.
+        // A customer who never got the app (`appVersion` is nil) has no app transaction.
         if state.withLock({ $0.contents?.appVersion != nil }) { _ = try await fetchAppTransaction(nil) }
         try await fetchReceipt()
     }
@@ -69,14 +69,15 @@ extension LocalStore {
 
     // MARK: The receipt
 
-    /// Fetches the receipt, and writes it where apps look for it. Writes no file for a customer without a receipt.
-    /// Throws if the folder isn't writable; otherwise an app would look for a receipt that never exists.
+    /// Fetches the receipt, and writes it where apps look for it. Writes nothing if the customer has no receipt, or if the
+    /// App Store can't be reached. Throws if the folder isn't writable; otherwise an app would look for a receipt that
+    /// never exists.
     func fetchReceipt() async throws(StoreKitError) {
         if let answer = try? await send(.receipt) { try keepReceipt(answer) }
     }
 
-    /// Fetches the receipt without suspending if its file is missing. Writes errors to standard error, because
-    /// `receiptURL` can't throw them.
+    /// Fetches the receipt if its file is missing, and blocks the thread meanwhile. If the file can't be written, prints the
+    /// error to standard error, because `receiptURL` can't throw it.
     func fetchReceiptIfMissing() {
         guard !behavior.isOffline, !FileManager.default.fileExists(atPath: receiptFile.path) else { return }
         guard let answer = connection.sendBlocking(.receipt, body()) else { return }

@@ -3,9 +3,9 @@ import Synchronization
 import TenureAppStore
 import TenureJSON
 
-/// Sells products. A test sets `LocalStore.Behavior.purchases` to choose how purchases end.
+/// The products on sale, and purchases. A test sets `LocalStore.Behavior.purchases` to choose how purchases end.
 extension LocalStore {
-    /// Returns the products on sale. Throws a `StoreKitError`.
+    /// Returns the products with these IDs that are on sale.
     func products(_ ids: [String]) async throws(StoreKitError) -> [Product] {
         _ = try await applyBehavior(\.products)
         let answer = try await send(.products, ["ids": .array(ids.map(JSONValue.string))])
@@ -18,6 +18,7 @@ extension LocalStore {
         guard behavior.canMakePayments else { throw Product.PurchaseError.purchaseNotAllowed }
         let parameters = try parameters(of: product, options)
         var flaw: Flaw?
+        // While the behavior is `hangs`, the loop waits for another behavior.
         answering: while true {
             switch behavior.purchases {
             case .completes: break answering
@@ -64,12 +65,13 @@ extension LocalStore {
         return parameters
     }
 
-    /// Sends the request to buy. If a test set a flaw for purchases (`Behavior`), the returned transaction is
-    /// `.unverified` because of this flaw.
+    /// Sends the request to buy. With a flaw, which a test can set for purchases, the returned transaction is `.unverified`.
     private func buy(
         _ product: String, _ parameters: JSONObject, _ flaw: Flaw?
     ) async throws -> VerificationResult<Transaction> {
+        // Creating the verifier needs the app and the trusted roots, so contact the App Store first.
         if state.withLock({ $0.verifier == nil }) { try await contact() }
+        // Until the purchase ends, `Transaction.updates` doesn't deliver its transaction.
         state.withLock { $0.purchasesInProgress[product, default: 0] += 1 }
         defer { state.withLock { $0.purchasesInProgress[product, default: 1] -= 1 } }
         let answer: JSONObject
@@ -87,6 +89,7 @@ extension LocalStore {
             let result: VerificationResult<Transaction> = check(signed, flaw)
         else { throw StoreKitError.unknown }
         state.withLock { _ = $0.boughtHere.insert(result.unsafePayloadValue.id) }
+        // The product is bought even if the device can't get the App Store's next report now.
         _ = try? await contact()
         return result
     }
@@ -95,7 +98,7 @@ extension LocalStore {
     /// Throws a `StoreKitError` or a `Product.PurchaseError` if a purchase isn't possible. The other purchases continue
     /// to wait.
     public func approvePurchases() async throws {
-        // Each purchase is removed before it is sent, so that two calls at the same time don't send it twice.
+        // Remove each purchase before it is sent, so that two calls at the same time don't send it twice.
         while let parameters = state.withLock({ $0.waitingPurchases.isEmpty ? nil : $0.waitingPurchases.removeFirst() })
         {
             do {

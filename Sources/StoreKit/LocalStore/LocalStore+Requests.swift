@@ -67,7 +67,7 @@ extension LocalStore {
         return body
     }
 
-    /// Installs the app: contacts the App Store for the first time.
+    /// Installs the app: contacts the App Store for the first time, and gets the receipt.
     func install() async throws(StoreKitError) {
         try await contact()
         try await fetchReceipt()
@@ -79,6 +79,7 @@ extension LocalStore {
     ///   content is the same.
     @discardableResult
     func contact(isFresh: Bool = false) async throws(StoreKitError) -> DeviceContents {
+        // First report the finished transactions that the App Store doesn't know yet.
         for id in state.withLock({ $0.finishedHere }) {
             _ = try await send(.finish, ["transaction": .string(String(id))])
             state.withLock { _ = $0.finishedHere.remove(id) }
@@ -87,7 +88,7 @@ extension LocalStore {
         guard let contents = DeviceContents(try await send(.contents)) else { throw .unknown }
         try await createVerifier(for: contents)
         let hasChanged: Bool? = state.withLock { state in
-            // Another customer may have signed in during the request.
+            // If another customer signed in during the request, the result is nil, and the device asks again.
             state.configuration.customer == customer ? state.storeReport(contents, isFresh: isFresh) : nil
         }
         guard let hasChanged else { return try await contact(isFresh: isFresh) }
@@ -147,6 +148,7 @@ extension LocalStore {
         case nil: break
         case .brokenSignature: jws = signed.withBrokenSignature
         case .otherDevice: device = UUID()
+        // Apple's roots didn't sign the local App Store's certificates.
         case .foreignAuthority: verifier = AppStoreVerifier(app: verifier.app, trust: .appStore)
         case .otherApp:
             verifier = AppStoreVerifier(app: AppIdentity(bundleID: "com.example.another"), trust: verifier.trust)

@@ -32,6 +32,7 @@ extension LocalStore {
         return contents.subscriptions.compactMap { status($0, at: now, flaw) }
     }
 
+    /// Verifies what the App Store reported about a subscription. Returns nil if it can't be read.
     private func status(
         _ subscription: ReceivedSubscription, at now: Date, _ flaw: Flaw?
     ) -> Product.SubscriptionInfo.Status? {

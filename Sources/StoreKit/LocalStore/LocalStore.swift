@@ -12,8 +12,8 @@ import TenureJSON
 /// variables. In a test, `run` replaces this device for the length of a closure, and `use` replaces it for the whole
 /// process.
 public final class LocalStore: Sendable {
-    /// The ID of this device. The local App Store signs all values for this ID. If the test sets no ID, it is derived
-    /// from the names of customer and device, so it is the same in each run.
+    /// The ID of this device. The local App Store signs all values for this ID. If the test sets no ID, the ID is derived
+    /// from the names of customer and device. So it is the same in each run.
     public let deviceVerificationID: UUID
     /// The file of the legacy receipt: `StoreKit/receipt` in the device's folder, in the sandbox
     /// `StoreKit/sandboxReceipt`.
@@ -35,7 +35,7 @@ public final class LocalStore: Sendable {
     private let receiptFolder: URL
     let connection: any AppStoreConnection
     let state: Mutex<State>
-    /// Whether the folder is deleted with this object, because the test set no folder.
+    /// Whether to delete the device's folder with this object, because the test set no folder.
     private let ownsFolder: Bool
 
     /// The names of the device, its customer and its app in the local App Store, and the test's settings for the
@@ -70,7 +70,7 @@ public final class LocalStore: Sendable {
         var changeLog = ChangeLog()
         /// The number of purchases in progress on this device, by product ID.
         var purchasesInProgress: [String: Int] = [:]
-        /// IDs of transactions that `purchase` has returned.
+        /// IDs of transactions that `purchase` has returned to the running app.
         var boughtHere: Set<UInt64> = []
         /// IDs of transactions that the app has finished, and that the App Store may not know as finished yet.
         var finishedHere: Set<UInt64> = []
@@ -95,6 +95,7 @@ public final class LocalStore: Sendable {
     /// devices are never deallocated: the device that the environment variables describe, and devices with a hanging
     /// call.
     private static let temporaryFolder: URL = {
+        // The closure runs at the end of the process, when `temporaryFolder` has its value.
         atexit { try? FileManager.default.removeItem(at: LocalStore.temporaryFolder) }
         return FileManager.default.temporaryDirectory.appendingPathComponent("StoreKit-\(UUID().uuidString)")
     }()
@@ -184,10 +185,8 @@ public final class LocalStore: Sendable {
 
     // MARK: The device that StoreKit uses
 
-    // It is the device that `run` sets for a task, otherwise the one that `use` sets for the process, otherwise the one
-    // that the environment variables `TENURE_LOCAL_STORE_…` describe.
-
-    /// The device on which StoreKit runs in this task. Nil if no device is configured.
+    /// The device on which StoreKit runs in this task: the device of `run`, otherwise the device of `use`, otherwise the
+    /// device that the environment variables `TENURE_LOCAL_STORE_…` describe. Nil if no device is configured.
     public static var current: LocalStore? { taskDevice ?? processDevice.withLock { $0 } ?? environmentDevice }
 
     @TaskLocal private static var taskDevice: LocalStore?

@@ -49,6 +49,7 @@ public struct Storefront: Identifiable, Sendable, Equatable, Hashable {
     /// returns the locale of the United States.
     static func locale(ofCountry code: String) -> Locale { Locale(identifier: locales[code] ?? "en_US") }
 
+    /// The locales by country code.
     private static let locales = [
         "USA": "en_US", "FRA": "fr_FR", "DEU": "de_DE", "GBR": "en_GB", "AUT": "de_AT", "ITA": "it_IT", "NLD": "nl_NL",
         "ESP": "es_ES", "CAN": "en_CA", "SWE": "sv_SE", "CHE": "de_CH", "AUS": "en_AU", "JPN": "ja_JP", "CHN": "zh_CN",

@@ -28,7 +28,7 @@ struct AdminKeyCommand: AsyncParsableCommand {
 
 extension StoredAdminKey.Scope: ExpressibleByArgument {}
 
-/// The actor in the audit trail for changes that a command makes in the database.
+/// The name in the audit trail for changes that a `tenure` command makes directly in the database, without an admin key.
 let commandActor = "command"
 
 struct AdminKeyGenerateCommand: AsyncParsableCommand {
@@ -100,22 +100,22 @@ struct AdminKeyCreateCommand: AsyncParsableCommand {
         let secret = KeySecret()
         let key = StoredAdminKey(name: name, scope: scope, createdAt: Date())
         let isNew = try await databaseOption.selection().withStore { store in
-            // Write the file before the key is stored, because a stored key without its secret would be useless.
-            try out.map { try SecretFile(path: $0).make(Array((secret.text + "\n").utf8)) }
+            // Write the file first. If that fails, no key is stored: a stored key without its secret would be useless.
+            if let out { try SecretFile(path: out).make(Array((secret.text + "\n").utf8)) }
             do {
                 let isNew = try await store.write(locking: [.adminKeys]) {
                     try $0.create(key, secret: secret.hash, actor: commandActor)
                 }
-                if !isNew { removeFile() }
+                if !isNew { removeKeyFile() }
                 return isNew
             } catch {
-                // The connection may have been lost after the key was stored.
+                // The connection may have been lost after the key was stored, so keep the file.
                 if let out, case StoreError.unreachable = error {
                     throw CommandError(
                         "\(describe(error)); if `tenure admin-key list` shows `\(name)`, the key in `\(out)` is valid; "
                             + "otherwise remove the file")
                 }
-                removeFile()
+                removeKeyFile()
                 throw error
             }
         }
@@ -128,8 +128,8 @@ struct AdminKeyCreateCommand: AsyncParsableCommand {
         Terminal.standardError.write("save this key now: it isn't shown again")
     }
 
-    /// Removes the key's file after the key couldn't be stored.
-    private func removeFile() { if let out { try? FileManager.default.removeItem(atPath: out) } }
+    /// Removes the file with the secret, if there is one. Call this if the key wasn't stored.
+    private func removeKeyFile() { if let out { try? FileManager.default.removeItem(atPath: out) } }
 }
 
 struct AdminKeyListCommand: AsyncParsableCommand {
@@ -161,6 +161,7 @@ struct AdminKeyListCommand: AsyncParsableCommand {
         let width = keys.map(\.name.count).max() ?? 0
         for key in keys {
             let name = Terminal.escaped(key.name).padding(toLength: width, withPad: " ", startingAt: 0)
+            // The longest scope, `support`, has 7 letters.
             let scope = key.scope.rawValue.padding(toLength: 7, withPad: " ", startingAt: 0)
             let end = key.revokedAt.map { "revoked \($0.rfc3339)" } ?? "valid"
             terminal.write("\(name)  \(scope)  made \(key.createdAt.rfc3339)  \(end)")

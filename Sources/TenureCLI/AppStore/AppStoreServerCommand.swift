@@ -82,6 +82,7 @@ struct AppStoreTestNotificationCommand: AsyncParsableCommand {
               tenure app-store test-notification sandbox --config tenure.yaml
             """)
 
+    // `ServiceSettings` parses these arguments, so ArgumentParser passes all of them on, even `--help`.
     @Argument(parsing: .captureForPassthrough, help: .hidden) var settings: [String] = []
 
     func run() async throws {
@@ -89,30 +90,32 @@ struct AppStoreTestNotificationCommand: AsyncParsableCommand {
         var arguments = settings[...]
         var environment = AppStoreEnvironment.production
         if let word = arguments.first, !word.hasPrefix("--") {
-            guard let named = ["production": AppStoreEnvironment.production, "sandbox": .sandbox][word] else {
-                throw ValidationError("the environment must be `production` or `sandbox`; found `\(word)`")
+            switch word {
+            case "production": environment = .production
+            case "sandbox": environment = .sandbox
+            default: throw ValidationError("the environment must be `production` or `sandbox`; found `\(word)`")
             }
-            environment = named
             arguments = arguments.dropFirst()
         }
-        let settings = try ServiceSettings(
+        let parsed = try ServiceSettings(
             arguments: Array(arguments), environment: ProcessInfo.processInfo.environment)
-        let configuration = try settings.validConfiguration()
-        let configurations = settings.apps?.apps.map { ("\($0.name): ", $0.configuration) } ?? [("", configuration)]
+        let configuration = try parsed.validConfiguration()
+        // With several apps, each line of the output begins with the app's name.
+        let configurations = parsed.apps?.apps.map { ("\($0.name): ", $0.configuration) } ?? [("", configuration)]
         var haveArrived = true
-        for (name, configuration) in configurations {
+        for (prefix, configuration) in configurations {
             do {
                 let logger = Logger(label: "tenure") { _ in SwiftLogNoOpLogHandler() }
                 let attempts = try await NotificationTest(configuration, logger: logger).run(in: environment)
                 for attempt in attempts {
                     let date = attempt.date.map { $0.rfc3339 + " " } ?? ""
-                    terminal.write("\(name)\(date)\(attempt.result)")
+                    terminal.write("\(prefix)\(date)\(attempt.result)")
                 }
-                if attempts.isEmpty { terminal.write("\(name)the App Store hasn't sent the notification yet") }
+                if attempts.isEmpty { terminal.write("\(prefix)the App Store hasn't sent the notification yet") }
                 if attempts.last?.result != "SUCCESS" { haveArrived = false }
             } catch {
                 // Test the other apps too.
-                Terminal.standardError.write(error: error, of: name)
+                Terminal.standardError.write(error: error, of: prefix)
                 haveArrived = false
             }
         }

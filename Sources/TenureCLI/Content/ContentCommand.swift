@@ -53,15 +53,16 @@ struct ContentFileOptions: ParsableArguments {
     func readOrRefuse() throws -> ContentFile { try printingMistakes { try read() } }
 }
 
-/// Prints a pack's name, the number of its files, and their size.
-private func writeSummary(of pack: String, _ files: Int, _ size: Int64) {
-    terminal.write("\(pack): \(counted(files, "file")), \(byteCount(size))")
+/// Prints a pack's name, the number of its files, and their size in bytes.
+private func writeSummary(of pack: String, _ fileCount: Int, _ size: Int64) {
+    terminal.write("\(pack): \(counted(fileCount, "file")), \(byteCount(size))")
 }
 
 extension ContentFile {
-    /// Performs work that reads the files of all packs, and shows how many bytes it has read.
+    /// Performs work that reads the files of all packs, and shows on the terminal how many bytes it has read.
     ///
-    /// - Parameter work: gets a closure, which it calls with the size of each piece that it has read.
+    /// - Parameter work: reads the files. It must call its parameter `progress` after each read, with the number of bytes
+    ///   that it has read since the last call.
     func showingProgress<Result>(_ work: (_ progress: (Int) -> Void) throws -> Result) throws -> Result {
         let progress = Progress("bytes")
         defer { progress.end() }
@@ -69,7 +70,7 @@ extension ContentFile {
         var bytesRead: Int64 = 0
         return try work { count in
             bytesRead += Int64(count)
-            // A file may be read twice, so `bytesRead` may exceed `total`.
+            // Publishing may read a file twice, so `bytesRead` may exceed `total`.
             progress.show(min(bytesRead, total), of: total)
         }
     }
@@ -105,10 +106,10 @@ struct ContentCheckCommand: AsyncParsableCommand {
                 terminal.write("\(position): \(terminal.styled("error", .red)): \(Terminal.escaped(mistake.message))")
                 if mistake.showsExcerpt { excerpts.show(mistake.position.file, at: mistake.position, on: terminal) }
             }
-            // If the policy has mistakes, the packs aren't checked, and all mistakes are in the policy.
+            // If the policy has mistakes, the packs aren't checked: all mistakes are then in the policy.
             let isPolicyInvalid = !error.mistakes.contains { $0.position.file == content.file }
-            let checkedFile = isPolicyInvalid ? content.policy.map { InputFile(path: $0).name } ?? name : name
-            terminal.write("\(checkedFile): \(counted(error.mistakes.count, "mistake"))")
+            let checkedFile = InputFile(path: isPolicyInvalid ? (content.policy ?? content.file) : content.file)
+            terminal.write("\(checkedFile.name): \(counted(error.mistakes.count, "mistake"))")
             throw ExitCode.refused
         }
     }

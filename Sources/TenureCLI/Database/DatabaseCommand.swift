@@ -17,13 +17,14 @@ struct DatabaseCommand: AsyncParsableCommand {
         ])
 }
 
-/// Opens the database for one command, and closes the database after `body`, even after an error. If `body` or closing
-/// fails and the database file was replaced meanwhile, throws an error about the replacement, which explains the
-/// failure.
+/// Opens the database for one command, runs `body`, and closes the database, even after an error.
+///
+/// Another program may replace the database file meanwhile, so that `body` or closing fails. Then the function throws an
+/// error that reports the replacement instead of the failure.
 ///
 /// - Parameters:
-///   - opening: whether the database must exist, and of which app it must be. By default, it is an existing database of
-///     any app.
+///   - opening: whether the database must exist, and of which app it must be. By default, the database of any app is
+///     accepted, and it must exist.
 ///   - primary: the file that records which PostgreSQL server was the primary; nil if the service has no such file.
 func withDatabase<Result>(
     _ database: DatabaseArgument, _ opening: DatabaseOpening = .existing(of: nil), primary: PrimaryFile? = nil,

@@ -2,6 +2,8 @@ import ArgumentParser
 import Foundation
 import TenureStore
 
+// The commands for the file of an SQLite database: `tenure database backup`, `restore` and `vacuum`.
+
 struct DatabaseBackupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup", abstract: "Copy an SQLite database into one file, even while the service runs.",
@@ -28,7 +30,8 @@ struct DatabaseBackupCommand: AsyncParsableCommand {
                 this command copies only SQLite databases; use \
                 `pg_dump --format=custom --file=\(file) "$DATABASE_URL"`, and restore the backup with `pg_restore`
                 """)
-        // The backup itself checks that the file isn't the database under another name.
+        // Leave out the database's own file, which is the first: `SQLiteBackup` checks that `file` isn't the database under
+        // another name.
         try FilePlan(reading: selection.database.files.dropFirst() + selection.files, writing: [file])
             .check(replacing: true)
         let backup = try SQLiteBackup(of: path, to: file).run(replacing: force)
@@ -98,8 +101,8 @@ struct DatabaseVacuumCommand: AsyncParsableCommand {
         let selection = try options.selection()
         let path = try selection.sqlitePath(
             orThrow: """
-                PostgreSQL removes rows by itself (autovacuum); to give space back to the disk, run `VACUUM FULL` with \
-                `psql`, as the owner of the tables
+                PostgreSQL uses the space of removed rows again by itself (autovacuum); to give space back to the disk, run \
+                `VACUUM FULL` with `psql`, as the owner of the tables
                 """)
         let sizes = try SQLiteVacuum(of: path, for: selection.bundleID).run()
         terminal.write("\(path) has \(byteCount(sizes.after)) now, and had \(byteCount(sizes.before))")

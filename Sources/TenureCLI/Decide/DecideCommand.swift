@@ -72,7 +72,7 @@ struct DecideCommand: AsyncParsableCommand {
             app: AppIdentity(bundleID: policy.app.bundleID, appAppleID: policy.app.appleID),
             trust: try trust.configuration())
         let instant = at ?? Date()
-        // If --at is in the future, accept artifacts that are signed until then.
+        // If --at is in the future, accept artifacts with a signing date up to then.
         let customer = try CustomerFiles(
             files, verifier: verifier, device: deviceID.flatMap(UUID.init(digits:)), now: max(instant, Date()))
         if files.isEmpty {
@@ -86,13 +86,14 @@ struct DecideCommand: AsyncParsableCommand {
         let decisions = decide(evidence, under: policy, at: instant)
             .filter { entitlement.isEmpty || entitlement.contains($0.entitlement) }
         if json { writeJSON(decisions, of: customer) } else { writeText(decisions, of: customer) }
+        // Ends the command with this code, which may also be 0.
         throw ExitCode(of: decisions)
     }
 
     private func writeJSON(_ decisions: [Decision], of customer: CustomerFiles) {
         let fields = JSONWriter.object { writer in
             writer.field("environment", customer.environment.rawValue)
-            writer.field("decisions", decisions) { $0.value($1, in: language) }
+            writer.field("decisions", decisions) { writer, decision in writer.value(decision, in: language) }
             writer.objects("rejected", customer.rejected) { writer, file in
                 writer.field("file", file.name)
                 writer.field("code", file.code)
@@ -141,91 +142,4 @@ extension Reason {
         }
         return facts.isEmpty ? code : "\(code): \(facts.joined(separator: ", "))"
     }
-}
-
-/// The verified and the rejected artifacts in the files of one customer.
-struct CustomerFiles {
-    /// A file, or a line of a file, with an artifact that was rejected.
-    struct RejectedFile: Error {
-        /// The path of the file; for a file with several artifacts, also the line.
-        let name: String
-        /// A stable name for the reason, such as `unsigned`.
-        let code: String
-        /// The reason as a sentence.
-        let detail: String
-        /// What to do about the file, as the end of a message; nil if nothing helps.
-        var advice: String?
-    }
-
-    private(set) var artifacts: [VerifiedArtifact] = []
-    private(set) var rejected: [RejectedFile] = []
-    /// Whether a rejected file may contain a purchase of the customer.
-    private(set) var mayLackPurchases = false
-    /// The environment of all verified files. Production if no file was verified.
-    let environment: AppStoreEnvironment
-
-    /// Reads and verifies the files. Throws if a file can't be read, or if the files mix environments.
-    ///
-    /// - Parameter device: the `AppStore.deviceVerificationID` of the device that app transactions must be for. Nil
-    ///   accepts app transactions for any device.
-    init(_ paths: [String], verifier: AppStoreVerifier, device: UUID?, now: Date) throws {
-        for path in paths {
-            for (name, bytes) in try InputFile(path: path).artifacts() {
-                func refusal(_ code: String, _ detail: String) -> RejectedFile {
-                    RejectedFile(name: name, code: code, detail: detail)
-                }
-                var mayContainPurchase = true
-                do {
-                    let artifact = try AppStoreArtifact(recognizing: bytes)
-                    mayContainPurchase = artifact.mayContainPurchase
-                    // Files may come from the App Store Server API, so accept app transactions without a device.
-                    guard let verified = try verifier.verify(artifact, from: .appStoreServer, now: now) else {
-                        throw refusal("unsigned", "a response of verifyReceipt has no signature, so it proves nothing")
-                    }
-                    if case .notification(let notification) = verified, notification.isWithoutCustomer {
-                        mayContainPurchase = false
-                        throw refusal(
-                            "noCustomer", "this notification (\(notification.typeName)) isn't about a customer")
-                    }
-                    if let device, case .appTransaction(let app) = verified {
-                        guard let binding = try app.payload.deviceBinding() else {
-                            throw refusal(
-                                "otherDevice",
-                                "the app transaction isn't bound to a device, so it can't be compared with --device-id")
-                        }
-                        guard binding.matches(deviceVerificationID: device) else {
-                            let id = device.uuidString.lowercased()
-                            throw refusal("otherDevice", "the app transaction is bound to another device than `\(id)`")
-                        }
-                    }
-                    // Rejects an artifact without usable facts now. Otherwise it would fail the whole decision later.
-                    _ = try Evidence(in: verified.environment, from: [verified], purchasesAreComplete: false)
-                    artifacts.append(verified)
-                } catch let rejection as Rejection {
-                    var file = refusal(rejection.code.rawValue, rejection.detail)
-                    file.advice = rejection.advice
-                    rejected.append(file)
-                    if mayContainPurchase { mayLackPurchases = true }
-                } catch let file as RejectedFile {
-                    rejected.append(file)
-                    if mayContainPurchase { mayLackPurchases = true }
-                }
-            }
-        }
-        let environments = Set(artifacts.map(\.environment))
-        guard environments.count <= 1 else {
-            let names = environments.map(\.rawValue).sorted()
-            throw CommandError(
-                "the files are from \(names.joined(separator: " and ")), which can't be combined; select one, such as with `--environment \(names[0].lowercased())`"
-            )
-        }
-        environment = environments.first ?? .production
-    }
-}
-
-extension VerifiedNotification {
-    /// Whether the notification has no artifact of a customer, such as a test notification.
-    fileprivate var isWithoutCustomer: Bool { transaction == nil && renewalInfo == nil && appTransaction == nil }
-
-    fileprivate var typeName: String { notification.payload.notificationType?.rawValue ?? "without a type" }
 }

@@ -42,20 +42,21 @@ struct DemoCommand: AsyncParsableCommand {
         logger.logLevel = .error
 
         let customers = try DemoCustomer.all(of: configuration.policy.app, signedBy: authority, now: Date())
-        let (ports, started) = AsyncStream.makeStream(of: Int.self)
+        let (ports, portContinuation) = AsyncStream.makeStream(of: Int.self)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { [configuration, logger] in
-                defer { started.finish() }
-                // The service accepts no connections before this closure returns.
-                try await serve(configuration: configuration, logger: logger) { started.yield($0) }
+                defer { portContinuation.finish() }
+                // The service accepts connections only when this closure has returned, so only pass the port on.
+                try await serve(configuration: configuration, logger: logger) { portContinuation.yield($0) }
             }
-            // Receives the port once, when the service listens.
+            // The loop runs once, when the service listens, or never if the service can't start.
             for await port in ports {
                 terminal.write("serving com.example.calculator on http://127.0.0.1:\(port)\n")
                 await publish(
                     configuration.policy, of: folder,
                     by: ServiceClient(url: "http://127.0.0.1:\(port)", key: adminKey))
                 await syncCustomers(port: port, customers: customers, folder: folder)
+                // The signal stops the service, like Ctrl-C.
                 if once { kill(getpid(), SIGTERM) }
             }
             try await group.waitForAll()
@@ -63,14 +64,16 @@ struct DemoCommand: AsyncParsableCommand {
     }
 }
 
-/// Publishes the policy in the folder if it has changed and no customer loses anything.
+/// Publishes the policy in the folder if its file was changed. The service refuses that if a customer would lose something;
+/// then the function only prints the reason.
 private func publish(_ policy: Policy, of folder: DemoFolder, by client: ServiceClient) async {
     let text = String(decoding: PolicyFile.compile(policy), as: UTF8.self)
     var request = PublishRequest(policy: text, reason: "\(folder.policyPath) was changed")
     do {
         let rehearsal: RehearsalAnswer = try await client.post(
             "/v1/admin/policies/rehearsals", RehearseRequest(policy: text))
-        // The customers are invented, so a policy that only grants more needs no confirmation.
+        // Publishing usually needs a confirmation of how many customers gain something. These customers are invented, so
+        // confirm it here.
         if rehearsal.gaining > 0, rehearsal.losing == 0 {
             request.giveTo = rehearsal.gaining
             request.rehearsal = rehearsal.id
@@ -88,18 +91,20 @@ private func publish(_ policy: Policy, of folder: DemoFolder, by client: Service
 
             """)
     } catch {
-        // The service is stopping or doesn't respond. The customers' syncs below report that.
+        // The service is stopping or doesn't respond. `syncCustomers` reports that.
     }
 }
 
 /// Syncs the customers, prints what each may use, and suggests what to try next.
 private func syncCustomers(port: Int, customers: [DemoCustomer], folder: DemoFolder) async {
     let client = ServiceUnderTest(url: "http://127.0.0.1:\(port)", adminKey: nil)
+    // The first pack that a customer may download, for the suggestion at the end.
     var example: (customer: String, pack: String, link: String)?
     for customer in customers {
         do {
             let answer = try await client.sync(customer.request)
             terminal.write("\(terminal.styled(customer.name, .bold)): \(customer.story)")
+            // In reverse order, so that `everything` comes before `cloud`.
             for (name, entitlement) in answer.entitlements.sorted(by: { $0.key > $1.key }) {
                 let outcome = terminal.styled(entitlement.outcome.rawValue, entitlement.outcome.style)
                 terminal.write("  \(name) \(outcome): \(entitlement.sentence)")
@@ -116,7 +121,7 @@ private func syncCustomers(port: Int, customers: [DemoCustomer], folder: DemoFol
             }
             terminal.write(terminal.styled("  customer \(answer.id)\n", .faint))
         } catch {
-            // If the service was stopped while the customers sync, that isn't an error.
+            // That the user stopped the service meanwhile isn't an error.
             guard await client.isAlive else { return }
             Terminal.standardError.write("error: \(customer.name) couldn't be synced: \(describe(error))")
         }

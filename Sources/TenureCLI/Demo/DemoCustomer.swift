@@ -52,19 +52,21 @@ private struct DemoMinter {
 
     /// Creates a customer with an app transaction, and with a subscription if `subscribes` is true.
     ///
-    /// - Parameter version: the original version of the app, which is a build on iOS.
+    /// - Parameter version: the version of the app that the customer got first; on iOS, a build number.
     mutating func customer(
         _ name: String, _ story: String, version: String, bought: String, platform: String = "iOS",
         subscribes: Bool = false, refunded: String? = nil, environment: AppStoreEnvironment = .production
     ) throws -> DemoCustomer {
-        let app = nextApp(in: environment)
-        let minter = JWSMinter(authority: authority, app: app, signedAt: now)
+        let mintedApp = nextApp(in: environment)
+        let minter = JWSMinter(authority: authority, app: mintedApp, signedAt: now)
         func mint(_ kind: JWSKind, _ fields: KeyValuePairs<String, String>) throws -> String {
             var payload = try minter.payload(of: kind)
             for (field, value) in fields { payload = try kind.setting(field, to: value, in: payload) }
             return String(decoding: try minter.mint(payload: payload), as: UTF8.self)
         }
+        // Each customer has other last digits. Counting from 10 keeps the length of the IDs.
         let (id, transactionID) = ("7040000000000000\(10 + count)", "4100000000000\(10 + count)")
+        // An empty `revocationDate` removes the field.
         let appTransaction = try mint(
             .appTransaction,
             [
@@ -72,7 +74,8 @@ private struct DemoMinter {
                 "originalPlatform": platform, "revocationDate": refunded ?? "",
             ])
         var request = SyncRequest(
-            appTransaction: appTransaction, transactions: [], deviceVerificationID: app.deviceVerificationID.uuidString)
+            appTransaction: appTransaction, transactions: [],
+            deviceVerificationID: mintedApp.deviceVerificationID.uuidString)
         if subscribes {
             let purchase = try mint(
                 .transaction,
@@ -89,9 +92,9 @@ private struct DemoMinter {
 
     /// Creates a customer with a receipt of 2012, which has a purchase date but no version.
     mutating func ownerOfOldReceipt(_ name: String, _ story: String) throws -> DemoCustomer {
-        let app = nextApp(in: .production)
+        let mintedApp = nextApp(in: .production)
         let signed = Date(written: "2012-10-03T09:00:00Z") ?? now
-        let minter = ReceiptMinter(authority: authority, app: app, signedAt: signed)
+        let minter = ReceiptMinter(authority: authority, app: mintedApp, signedAt: signed)
         let receipt = try minter.mint { draft in
             try draft.set("original_application_version", to: "")
             try draft.set("original_purchase_date", to: "2012-10-01T09:00:00Z")
@@ -100,13 +103,14 @@ private struct DemoMinter {
         }
         let request = SyncRequest(
             transactions: [], receipt: Data(receipt).base64EncodedString(),
-            deviceVerificationID: app.deviceVerificationID.uuidString)
+            deviceVerificationID: mintedApp.deviceVerificationID.uuidString)
         return DemoCustomer(name: name, story: story, request: request)
     }
 
     /// Returns the app as the next customer has it: with a device ID that no earlier customer has.
     private mutating func nextApp(in environment: AppStoreEnvironment) -> MintedApp {
         count += 1
+        // The last byte of the device ID is the number of the customer. 0x40 and 0x80 mark a random UUID (version 4).
         return MintedApp(
             bundleID: app.bundleID, appAppleID: app.appleID ?? 0, environment: environment,
             deviceVerificationID: UUID(uuid: (0xD1, 0xCE, 0, 0, 0, 0, 0x40, 0, 0x80, 0, 0, 0, 0, 0, 0, count)))

@@ -34,6 +34,7 @@ struct Inspection {
         kind = artifact.kindName
         var verified: VerifiedArtifact?
         do {
+            // The file may come from the App Store Server API, so accept app transactions that aren't bound to a device.
             verified = try verifier.verify(artifact, from: .appStoreServer, now: now)
             verdict = verified.map { .accepted($0.status, $0.environment) } ?? .unsigned
         } catch {
@@ -49,7 +50,8 @@ struct Inspection {
             do {
                 receipt = try UnverifiedReceipt(bytes)
             } catch {
-                // A receipt with an unsupported algorithm isn't parsed. Show its verdict without fields.
+                // Any other rejection leaves the verdict, which is shown without fields: for example, a receipt with an
+                // unsupported algorithm.
                 guard error.code != .malformed, error.code != .tooLarge else { throw error }
                 receipt = nil
             }
@@ -213,8 +215,9 @@ extension Inspection {
 extension JSONValue {
     /// The value on one line, with control characters escaped so that they can't change the terminal's output.
     fileprivate var displayText: String {
-        // The names of an object's members are untrusted too.
+        // Escape a list's whole JSON: the names of members in it are untrusted, too.
         guard case .string(let text) = self else { return Terminal.escaped(String(decoding: bytes, as: UTF8.self)) }
+        // Cut long strings, such as a JWS or a receipt.
         let clean = Terminal.escaped(text)
         return clean.count > 160 ? clean.prefix(120) + "… (\(clean.count) characters)" : clean
     }

@@ -133,15 +133,14 @@ struct LocalStoreDeviceCommand: AsyncParsableCommand {
 
     func run() async throws {
         try FilePlan(writing: [out, out.map { $0 + ".receipt" }]).check(replacing: replacing.force)
-        guard let name = customer.addingPercentEncoding(withAllowedCharacters: .alphanumerics) else {
+        guard let escapedCustomer = customer.addingPercentEncoding(withAllowedCharacters: .alphanumerics) else {
             throw CommandError("`\(customer)` can't be the name of a customer; use letters and digits")
         }
-        let answer = try await localStore.send("GET", "/control/customers/\(name)", nil)
+        let answer = try await localStore.send("GET", "/control/customers/\(escapedCustomer)", nil)
         guard let out else { return terminal.write(json: JSONValue.object(answer).bytes) }
         var lines: [String] = []
-        for name in ["appTransaction", "transactions", "renewalInfos"] {
-            lines += answer.text(name).map { [$0] } ?? answer.texts(name)
-        }
+        if let appTransaction = answer.text("appTransaction") { lines.append(appTransaction) }
+        lines += answer.texts("transactions") + answer.texts("renewalInfos")
         try OutputFile(path: out, replaces: replacing.force).write(Array(lines.joined(separator: "\n").utf8))
         if let receipt = answer.text("receipt") {
             try OutputFile(path: out + ".receipt", replaces: replacing.force).write(Array(receipt.utf8))

@@ -5,8 +5,8 @@ import TenureServer
 
 /// The folder with the files of a local App Store. Missing files are created, and existing files are kept.
 ///
-/// One process at a time uses the folder, because two processes would mix their operations in the journal (the file
-/// with all operations, from which the state is read).
+/// Only one process at a time may use the folder. Two processes would mix their operations in the journal, the file with
+/// all operations from which the state is computed.
 final class LocalStoreFolder: Sendable {
     let path: String
     /// The descriptor of the file that this process locks.
@@ -38,8 +38,8 @@ final class LocalStoreFolder: Sendable {
     }
 
     deinit {
-        // Unlock explicitly. Closing the descriptor doesn't release the lock if this process is just starting another
-        // process, which has a copy of the descriptor for a moment.
+        // Unlock explicitly. A process that is just being started has a copy of the descriptor for a moment, and until it
+        // closes the copy, closing this descriptor doesn't release the lock.
         flock(lock, LOCK_UN)
         _ = Foundation.close(lock)
     }
@@ -54,11 +54,11 @@ final class LocalStoreFolder: Sendable {
             }
             try await performScenario(try ScenarioOnDisk(path: file).read())
         }
-        // `Journal` evaluates `header` only if the file has no journal. `performScenario` writes a journal, so another
-        // program emptied the file.
-        let journal = try Journal(
-            path: journalPath,
-            header: try { throw CommandError("`\(journalPath)` is empty; delete it, and start with --scenario") }())
+        // `Journal` asks for a header only if the file has no journal. The file has one, unless another program emptied it.
+        func headerOfEmptyFile() throws -> JournalHeader {
+            throw CommandError("`\(journalPath)` is empty; delete it, and start with --scenario")
+        }
+        let journal = try Journal(path: journalPath, header: try headerOfEmptyFile())
         let state = try journal.state()
         try write("the clock", to: clockPath) { try FileClock.set(clockPath, to: state.now) }
         let store = LocalAppStore(
@@ -69,8 +69,8 @@ final class LocalStoreFolder: Sendable {
         return (store, key)
     }
 
-    /// Performs the scenario's operations with a new journal, which is renamed when all operations are done. If the
-    /// process is stopped before, the next start begins again.
+    /// Performs the scenario's operations, and records them in a new journal. The journal gets its name when all
+    /// operations are done, so if the process ends before, the next start begins again.
     private func performScenario(_ scenario: Scenario) async throws {
         let partialPath = journalPath + ".part"
         for file in [partialPath, partialPath + "-journal"] { try? FileManager.default.removeItem(atPath: file) }
@@ -96,10 +96,9 @@ final class LocalStoreFolder: Sendable {
         }
     }
 
-    /// Runs `work`, which writes a file. Replaces its errors, because Foundation's errors contain neither the file nor
-    /// what to do.
+    /// Runs `work`, which writes a file. Its errors are replaced by a `CommandError`, which names the file and a fix.
     ///
-    /// - Parameter what: the file's content, as the beginning of the message.
+    /// - Parameter what: what the file contains, such as `the clock`. The message begins with these words.
     private func write(_ what: String, to file: String, _ work: () throws -> Void) throws {
         do {
             try work()

@@ -228,6 +228,7 @@ struct MintReceiptCommand: AsyncParsableCommand {
         try options.checkFiles()
         let minter = ReceiptMinter(authority: try options.testAuthority(), app: options.app, signedAt: Date())
         let receipt = try options.defect.map { try DefectMinting.receipt($0, by: minter) } ?? validReceipt(by: minter)
+        // Without --form, standard output gets Base64, because a terminal can't show DER.
         let isText = form == .base64 || (options.out == nil && form == nil)
         try options.write(isText ? Array(Data(receipt).base64EncodedString().utf8) : receipt, newlineAtEnd: isText)
     }
@@ -240,45 +241,10 @@ struct MintReceiptCommand: AsyncParsableCommand {
             try draft.set(payload)
         }
         for (field, value) in options.settings { try draft.set(field, to: value) }
+        // Without --form, the receipt has the encoding of its environment: BER for Xcode, otherwise DER.
         var style = minter.style
         if form == .der { style.form = .der }
         if form == .ber { style.form = .ber }
         return try minter.mint(draft, style: style)
-    }
-}
-
-/// Creates signed artifacts with the defect that `tenure mint --defect` names: a defect of the artifact itself, or of
-/// its certificate chain. Unknown names throw an error that lists the valid names.
-///
-/// `rootExpiredAtSigning` isn't offered: a verifier that trusts the authority's own root accepts the artifact, because
-/// it ignores the root in the artifact.
-enum DefectMinting {
-    /// Creates a JWS with the defect of this name.
-    static func jws(_ name: String, of kind: JWSKind, by minter: JWSMinter) throws -> [UInt8] {
-        let defects = JWSDefect.allCases.filter { $0.kinds.contains(kind) }
-        if let defect = defects.first(where: { $0.rawValue == name }) { return try minter.mint(kind, with: defect) }
-        return try minter.mint(kind, with: chainDefect(name, otherNames: defects.map(\.rawValue))).jws
-    }
-
-    /// Creates a receipt with the defect of this name.
-    static func receipt(_ name: String, by minter: ReceiptMinter) throws -> [UInt8] {
-        if let defect = ReceiptDefect(rawValue: name) { return try minter.mint(with: defect) }
-        return try minter.mint(with: chainDefect(name, otherNames: ReceiptDefect.allCases.map(\.rawValue))).receipt
-    }
-
-    private static let chainDefects = ChainDefect.allCases.filter { $0 != .rootExpiredAtSigning }
-
-    /// Returns the defect of a certificate chain with this name. Unknown names throw an error.
-    ///
-    /// - Parameter otherNames: the defects that this kind of artifact can have itself, for the error.
-    private static func chainDefect(_ name: String, otherNames: [String]) throws -> ChainDefect {
-        guard name != ChainDefect.rootExpiredAtSigning.rawValue else {
-            throw CommandError(
-                "`\(name)` can't be minted: a verifier that trusts the authority ignores the root in the artifact and accepts it; choose `intermediateExpiredAtSigning` or `leafExpiredAtSigning`"
-            )
-        }
-        if let defect = chainDefects.first(where: { $0.rawValue == name }) { return defect }
-        let names = (otherNames + chainDefects.map(\.rawValue)).sorted().joined(separator: ", ")
-        throw CommandError("`\(name)` isn't a defect of this kind of artifact; choose one of \(names)")
     }
 }

@@ -50,10 +50,11 @@ struct MintCorpusCommand: AsyncParsableCommand {
         let corpus = try Corpus(count: count, seed: seed, authority: authority)
         let output = out == "-" ? nil : try StreamedFile(path: out, replacing: replacing.force)
         var expected = CorpusTruth()
-        var blocks = (0..<corpus.blockCount).makeIterator()
+        var blockNumbers = (0..<corpus.blockCount).makeIterator()
         let progress = Progress("lines")
+        // `inOrder` creates blocks on all cores, and passes them to the last closure in their order.
         try await inOrder(
-            makeNext: { blocks.next() }, { block in Result { try corpus.block(block) } }
+            makeNext: { blockNumbers.next() }, { number in Result { try corpus.block(number) } }
         ) { result in
             let block = try result.get()
             if let output {

@@ -96,6 +96,7 @@ struct PolicyCheckCommand: AsyncParsableCommand {
     private func check() throws -> PolicyCheckReport {
         let source = PolicyOnDisk(path: file)
         let draft = PolicyFile.draft(try source.bytes(), named: file, releaseList: source.releaseList)
+        // If the list of --releases has mistakes, check the policy without it, and report them too.
         var listedReleases: [ListedRelease]?
         var listMistakes: [LintFinding] = []
         if let releases {
@@ -123,7 +124,7 @@ struct PolicyCheckCommand: AsyncParsableCommand {
         }
     }
 
-    /// Returns the columns that `--map` names, such as `Date=releasedAt`.
+    /// Returns which field each column has, by the values of `--map`, such as `Date=releasedAt`.
     private func mapping() throws -> ReleaseListFile.Mapping {
         var mapping = ReleaseListFile.Mapping()
         for entry in map {

@@ -11,22 +11,23 @@ struct PolicyCheckReport {
     let source: PolicyOnDisk
     /// The path of the release list from `--releases`; nil without this option.
     let releases: String?
+    /// The findings of the rules, and the mistakes (`isMistake`) that make the policy or the release list invalid.
     let findings: [LintFinding]
     /// False if `--against` was given but the file's mistakes prevented the comparison.
     let isCompared: Bool
 
-    /// Whether the file is a valid policy: it has no mistakes.
+    /// Whether the policy and the release list are valid: no finding is a mistake.
     var isPolicy: Bool { !findings.contains(where: \.isMistake) }
 
-    /// Whether the check fails: if there is an error that the policy doesn't acknowledge, or with `strict` such a
-    /// warning.
+    /// Whether the check fails, because of an error that the policy doesn't acknowledge. If `strict` is true, such a
+    /// warning fails, too.
     func fails(strict: Bool) -> Bool { !findings.unacknowledged(strict ? .warning : .error).isEmpty }
 
-    /// Returns the path of a file that a finding names: the list of `--releases` as it is, and the policy's own list
-    /// in the policy's folder.
+    /// Returns the path of a file that a finding names. The policy's own release list is named relative to the policy's
+    /// folder, and the list of `--releases` by its path.
     func path(of file: String) -> String { file == releases ? file : source.path(of: file) }
 
-    /// The number of findings that the policy doesn't acknowledge.
+    /// The number of findings of a severity that the policy doesn't acknowledge.
     func count(of severity: LintFinding.Severity) -> Int {
         findings.count { $0.severity == severity && !$0.isAcknowledged }
     }
@@ -57,7 +58,7 @@ struct PolicyCheckReport {
         terminal.write("\(InputFile(path: source.path).name): \(summary)")
     }
 
-    /// `no mistakes`, or the number of findings of each severity.
+    /// The number of findings of each severity. Begins with `no mistakes` if there are no errors.
     private var summary: String {
         let counts = LintFinding.Severity.allCases.filter { count(of: $0) > 0 }
             .map { counted(count(of: $0), $0.rawValue) }
@@ -106,12 +107,13 @@ extension LintFinding.Severity {
     }
 }
 
-/// Writes findings in SARIF 2.1.0 (OASIS, 2020), which code hosts read.
+/// The findings in SARIF 2.1.0 (OASIS, 2020), a JSON format that code hosts read.
 extension PolicyCheckReport {
     var sarif: [UInt8] {
         JSONWriter.object(.readable) {
             $0.field("$schema", "https://json.schemastore.org/sarif-2.1.0.json")
             $0.field("version", "2.1.0")
+            // SARIF has a list of runs. This is the only one.
             $0.objects("runs", [self]) { run, report in
                 run.object("tool") {
                     $0.object("driver") {
@@ -146,7 +148,7 @@ extension PolicyCheckReport {
         // SARIF's levels have the same names as Tenure's.
         writer.field("level", finding.severity.rawValue)
         writer.object("message") { $0.field("text", finding.message + (finding.fix.map { ". Fix: \($0)" } ?? "")) }
-        // If any result has suppressions, SARIF requires the property on each result.
+        // SARIF requires the list on each result if any result has it, so the list may be empty.
         writer.objects("suppressions", [finding.acknowledgment].compactMap(\.self)) { writer, reason in
             writer.field("kind", "inSource")
             writer.field("status", "accepted")

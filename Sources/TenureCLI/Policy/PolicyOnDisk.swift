@@ -1,24 +1,25 @@
 import TenureCore
 import TenurePolicyFile
 
-/// A policy file, and the release list to which it may refer.
+/// A policy file that a command reads, and the release list (the app's real versions and dates) that the policy may name.
 struct PolicyOnDisk {
     let path: String
 
     /// Reads the policy's bytes. Throws if the file can't be read.
     func bytes() throws -> [UInt8] { try InputFile(path: path).bytes(limit: PolicyFile.maximumSize) }
 
-    /// The policy's bytes, if the policy can be read again; nil for standard input and pipes, and if it can't be read.
+    /// The policy's bytes, for a second reading. Nil if the file can't be read. Also nil for standard input and pipes, which
+    /// can be read only once.
     var bytesIfRereadable: [UInt8]? {
         path == "-"
             ? nil : try? InputFile(path: path).bytes(limit: PolicyFile.maximumSize, acceptsPipe: false)
     }
 
-    /// The paths of the policy and of its release list. Only the policy's path if the policy can't be read, or comes
-    /// through standard input or a pipe, which can be read only once.
+    /// The paths of the policy and of its release list. Only the policy's path if `bytesIfRereadable` is nil.
     var files: [String] {
         guard let bytes = bytesIfRereadable else { return [path] }
         var files = [path]
+        // `draft` calls the closure if the policy names a release list.
         _ = PolicyFile.draft(bytes, named: path) { relative in
             files.append(resolvedPath(relative))
             return try releaseList(relative)

@@ -111,11 +111,11 @@ struct PublishingOptions: ParsableArguments {
         try require(rehearse || reason != nil, "`--reason` is missing; write why you publish")
     }
 
-    /// Rehearses a policy unless `--rehearsal` is set, prints the result, and publishes the policy unless `--rehearse`
-    /// is set.
+    /// Rehearses a policy and prints the result, except if `--rehearsal` names an earlier rehearsal. Then publishes the
+    /// policy, except with `--rehearse`.
     ///
     /// - Parameters:
-    ///   - proposal: the policy, or the version of an earlier policy.
+    ///   - proposal: the policy, or the number of an earlier version for a rollback.
     ///   - path: the path of the request that publishes.
     func run(_ client: ServiceClient, rehearsing proposal: RehearseRequest, publishingAt path: String) async throws {
         var ownRehearsal: RehearsalAnswer?
@@ -141,19 +141,19 @@ struct PublishingOptions: ParsableArguments {
         } catch let refusal as ServiceClient.Refusal
             where ["takesRights", "takesMore", "givesRights", "givesMore"].contains(refusal.problem.reason)
         {
-            // Customers would lose or gain something. The service rehearsed again: show that rehearsal, unless this
-            // command's own rehearsal has the same counts and the same `against`.
+            // Customers would lose or gain something. The service rehearsed again, so there may be two rehearsals: if both
+            // have the same result, the user confirms the one that is already shown.
             let repeated: RehearsalAnswer = try await client.get(
                 "/v1/admin/policies/rehearsals/\(ServiceClient.escaped(refusal.problem.rehearsal ?? ""))")
-            var shown = repeated
+            var rehearsalToConfirm = repeated
             if let ownRehearsal, ownRehearsal.hasSameResult(as: repeated) {
-                shown = ownRehearsal
+                rehearsalToConfirm = ownRehearsal
             } else if !json {
                 show(repeated)
             }
             Terminal.standardError.write("refused: nothing was changed")
-            let advice = advice(on: shown, isRollback: proposal.policy == nil)
-            for line in advice { Terminal.standardError.write(line) }
+            let isRollback = proposal.policy == nil
+            for line in advice(on: rehearsalToConfirm, isRollback: isRollback) { Terminal.standardError.write(line) }
             throw ExitCode.refused
         }
     }
@@ -161,9 +161,9 @@ struct PublishingOptions: ParsableArguments {
     /// Returns lines with the options that allow the changes that a rehearsal found, such as
     /// `--take-from 12 --rehearsal reh_x`.
     private func advice(on answer: RehearsalAnswer, isRollback: Bool) -> [String] {
-        // A rollback needs no --give-to: gains aren't limited, because its purpose is to give back what a publication
-        // took away.
+        // A rollback gives back what a publication took away. So its gains aren't limited, and it needs no --give-to.
         let giveOption = answer.gaining > 0 && !isRollback ? ["--give-to \(answer.gaining)"] : []
+        // `losingWithPromises` customers lose something even if all promises are kept. Promises protect the others.
         let promised = answer.losing - answer.losingWithPromises
         var lines: [String] = []
         if promised > 0, !keepPromises {

@@ -10,7 +10,7 @@ struct SourceExcerpts {
     /// The lines of each file that was read, by path. A file has no lines if they can't be shown.
     private var linesOfFile: [String: [String]] = [:]
 
-    /// The maximum number of characters to show of a line.
+    /// The maximum number of characters of a line that are shown.
     private static let width = 120
 
     /// Prints the line and the caret, if they can be shown.
@@ -18,8 +18,10 @@ struct SourceExcerpts {
         for line in lines(of: path, at: position) { terminal.write(terminal.styled(line, .faint)) }
     }
 
-    /// Returns the line and the caret. Empty if the file can't be read again, such as standard input, or may have
-    /// credentials.
+    /// Returns the line and the caret. Empty if they can't be shown:
+    /// - The file can't be read again, such as standard input.
+    /// - The file has no such line.
+    /// - The file or the line may have credentials.
     mutating func lines(of path: String, at position: SourcePosition) -> [String] {
         if linesOfFile[path] == nil { linesOfFile[path] = Self.read(path) }
         guard let lines = linesOfFile[path], lines.indices.contains(position.line - 1) else { return [] }
@@ -46,10 +48,10 @@ struct SourceExcerpts {
         guard path != "-",
             let bytes = try? InputFile(path: path).bytes(limit: ReleaseListFile.maximumSize, acceptsPipe: false)
         else { return [] }
-        // A key in PEM has many lines, so no line of a file with credentials is shown.
         var whole = String(decoding: bytes, as: UTF8.self)
         // Positions don't count a byte order mark.
         if whole.unicodeScalars.first == "\u{FEFF}" { whole.unicodeScalars.removeFirst() }
+        // A key in PEM has many lines, so no line of a file with credentials is shown.
         guard whole.hidingCredentials == whole else { return [] }
         let text = whole.replacingOccurrences(of: "\r\n", with: "\n")
         return text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
@@ -57,8 +59,8 @@ struct SourceExcerpts {
 }
 
 extension String {
-    /// Whether the line has a key of YAML or JSON for a credential, such as `password:`, or a credential with JSON's
-    /// escapes, such as `\/` and `\u0077`.
+    /// Whether the line has a credential, or a YAML or JSON key for one, such as `password:`. JSON's escapes, such as `\/`
+    /// and `\u0077`, are decoded before the check.
     fileprivate var mayHaveCredentials: Bool {
         let unescaped = replacing(/\\u00([0-7][0-9A-Fa-f])/) { match in
             UInt8(match.1, radix: 16).map { String(UnicodeScalar($0)) } ?? String(match.0)

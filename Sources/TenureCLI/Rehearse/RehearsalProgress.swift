@@ -13,7 +13,8 @@ final class RehearsalProgress: Sendable {
     private struct State {
         /// When the progress was last printed.
         var lastShown: ContinuousClock.Instant
-        /// When the rehearsal began to decide. From then on, the remaining time is estimated from this instant.
+        /// When the rehearsal had read all lines, and began to decide. The remaining time of this second step is estimated
+        /// from this instant.
         var decidingSince: ContinuousClock.Instant?
         /// Whether the terminal has a progress bar.
         var isShown = false
@@ -25,6 +26,7 @@ final class RehearsalProgress: Sendable {
         state = Locked(State(lastShown: start))
     }
 
+    /// Prints the progress, unless it was printed a short time ago.
     func show(_ progress: EvidenceRehearsal.Progress) {
         state.withLock { state in
             let now = ContinuousClock.now
@@ -51,21 +53,23 @@ final class RehearsalProgress: Sendable {
 
     /// Returns the progress as text, such as `[######..................] 1,200 lines, 300/s, 25%, 40 s left`.
     private func text(
-        _ progress: EvidenceRehearsal.Progress, since start: ContinuousClock.Instant, at now: ContinuousClock.Instant
+        _ progress: EvidenceRehearsal.Progress, since stepStart: ContinuousClock.Instant,
+        at now: ContinuousClock.Instant
     ) -> String {
-        let seconds = (now - start) / .seconds(1)
+        let seconds = (now - stepStart) / .seconds(1)
         var text = progress.isDeciding ? "deciding" : "\(progress.lines.grouped) \(unit)"
         if !progress.isDeciding, seconds > 0 { text += ", \(Int(Double(progress.lines) / seconds).grouped)/s" }
         guard let share = progress.share else { return text }
-        let bounded = min(max(share, 0), 1)
+        let doneShare = min(max(share, 0), 1)
         if isOnTerminal {
-            let filled = Int(bounded * 24)
-            text =
-                "[" + String(repeating: "#", count: filled) + String(repeating: ".", count: 24 - filled) + "] " + text
+            let width = 24
+            let filled = Int(doneShare * Double(width))
+            let empty = String(repeating: ".", count: width - filled)
+            text = "[" + String(repeating: "#", count: filled) + empty + "] " + text
         }
-        text += ", \(Int(bounded * 100))%"
-        // An estimate from the first two seconds would be too inaccurate.
-        if bounded > 0.01, seconds > 2 { text += ", \(Self.time(seconds / bounded * (1 - bounded))) left" }
+        text += ", \(Int(doneShare * 100))%"
+        // An estimate from the first percent, or from the first two seconds, would be too inaccurate.
+        if doneShare > 0.01, seconds > 2 { text += ", \(Self.time(seconds / doneShare * (1 - doneShare))) left" }
         return text
     }
 

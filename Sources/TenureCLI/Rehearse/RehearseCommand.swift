@@ -114,6 +114,7 @@ struct RehearseCommand: AsyncParsableCommand {
 
         let population = try await population(
             for: comparison, files: files, interruption: interruption, progress: progress)
+        // Remove the progress bar before the report.
         progress.end()
         let result = RehearsalReport(
             policyName: policy, oldPolicyName: against, comparison: comparison, input: population.input,
@@ -181,97 +182,5 @@ extension TextReport {
             case .faint(let text): terminal.write(terminal.styled(Terminal.escaped(text), .faint))
             }
         }
-    }
-}
-
-/// Handles Ctrl-C. The first Ctrl-C requests a report of the results so far. The second ends the command immediately.
-final class Interruption: @unchecked Sendable {
-    // `source` never changes, and its methods may be called from any thread; Dispatch doesn't declare it sendable.
-    private let requested = Locked(false)
-    private let source: any DispatchSourceSignal
-
-    init() {
-        source = DispatchSource.makeSignalSource(signal: SIGINT, queue: .global())
-        signal(SIGINT, SIG_IGN)
-        source.setEventHandler { [weak self] in self?.request() }
-        source.resume()
-    }
-
-    deinit {
-        source.cancel()
-        signal(SIGINT, SIG_DFL)
-    }
-
-    var isRequested: Bool { requested.withLock { $0 } }
-
-    private func request() {
-        requested.withLock { $0 = true }
-        signal(SIGINT, SIG_DFL)
-        Terminal.standardError.write(
-            "\nstopping: the report will contain the results so far; press Ctrl-C again to stop without a report")
-    }
-}
-
-/// Reads the customers that the command selected, from a file of evidence or from a service's database.
-extension RehearseCommand {
-    /// The results for the selected customers, and what was read.
-    struct Population {
-        let input: RehearsalReport.Input
-        let tally: Tally
-        /// Whether the rehearsal was stopped, or the input couldn't be read to its end.
-        let isPartial: Bool
-        /// Why the input couldn't be read to its end; nil if it could.
-        let problem: RehearsalError?
-    }
-
-    /// Decides for all selected customers, and returns the counts. Also writes the file of rejected lines.
-    ///
-    /// - Parameters:
-    ///   - comparison: the new policy, the old policy if there is one, and the date of all decisions.
-    ///   - files: the files that the command reads and writes. The default name for the file of rejected lines avoids
-    ///     them.
-    func population(
-        for comparison: Comparison, files: FilePlan, interruption: Interruption, progress: RehearsalProgress
-    ) async throws -> Population {
-        let trust = trustOfRehearsal
-        if evidence == nil {
-            let database = try databaseOption.selection().database
-            return try await withDatabase(database) { store in
-                let outcome = try await DatabaseRehearsal(
-                    comparison, environments: trust.environments, includesTestAuthorities: !trust.trust.isEmpty
-                ).run(over: store, isStopped: { interruption.isRequested }, progress: progress.show)
-                return Population(
-                    input: .database(name: database.name, skipped: outcome.skippedCustomers), tally: outcome.tally,
-                    isPartial: outcome.isPartial, problem: nil)
-            }
-        }
-        let name = evidence ?? "-"
-        let source = try EvidenceSource(path: name)
-        let app = comparison.new.app
-        // If --at is in the future, accept artifacts that are signed until then.
-        let rehearsal = EvidenceRehearsal(
-            comparison, app: AppIdentity(bundleID: app.bundleID, appAppleID: app.appleID),
-            trust: try trust.configuration(), now: max(comparison.instant, Date()), purchasesAreComplete: !incomplete)
-        let freeName = { files.freeName((name == "-" ? "rehearsal" : name) + ".rejected", "ndjson") }
-        let badLines = BadLineFile(path: rejected ?? freeName(), replaces: replacing.force && rejected != nil)
-        let outcome = try await rehearsal.run(
-            over: source, isStopped: { interruption.isRequested }, progress: progress.show, report: badLines.add)
-        try badLines.close(orAs: rejected == nil ? freeName : nil)
-        if let rejected, !badLines.isUsed {
-            // Removes the bad lines of an earlier rehearsal.
-            try OutputFile(path: rejected, replaces: replacing.force).write([])
-        }
-        return Population(
-            input: .evidence(
-                name: name == "-" ? "standard input" : name, counts: outcome.counts,
-                badLines: badLines.isUsed ? badLines.path : nil, anonymousIDs: outcome.anonymousIDs),
-            tally: outcome.tally, isPartial: outcome.isPartial, problem: outcome.problem)
-    }
-
-    /// Accepts production only, unless `--environment` is set: only production has real customers.
-    private var trustOfRehearsal: TrustOptions {
-        var trust = trust
-        if trust.environment.isEmpty { trust.environment = [TrustOptions.EnvironmentName(.production)] }
-        return trust
     }
 }

@@ -6,8 +6,9 @@ import TenureCore
 import TenureMint
 import TenureServer
 
-/// A Tenure service in this process, on a port of this machine, for a scenario. It is the same as the service of
-/// `tenure serve`: only its settings make it use the local App Store. Its database is deleted when the scenario ends.
+/// A Tenure service in this process, on a port of this machine, for a scenario (a test with invented customers and their
+/// purchases). It is the same as the service of `tenure serve`, with settings that make it use the local App Store. Its
+/// database is deleted when the scenario ends.
 actor InProcessService: EntitlementService {
     /// The path of the policy file.
     private let policy: String
@@ -17,13 +18,13 @@ actor InProcessService: EntitlementService {
     private let rateLimitShare: Double
     /// Changes the service's configuration before the first start, for example to shorten a pause.
     private let change: @Sendable (inout ServiceConfiguration) -> Void
-    /// The runs of the service. `serveRuns` serves each run that `start` adds.
+    /// The runs of the service, one after the other: `start` adds a run, and `serveRuns` serves it.
     private let (runs, addedRuns) = AsyncStream.makeStream(of: Run.self)
     /// The run that was started last; nil while the service is stopped.
     private var currentRun: Run?
     /// The port of the local App Store; 0 before the local App Store runs.
     private(set) var localStorePort = 0
-    /// The client of the current run of the service.
+    /// The client of the current run of the service, or of the last one. It has no URL before the first run.
     private(set) var client = ServiceUnderTest(url: "", adminKey: nil)
 
     /// One run of the service, from its start to its end.
@@ -85,6 +86,7 @@ actor InProcessService: EntitlementService {
                     self.addedRuns.finish()
                     return result
                 }
+                // `serveRuns` returns nil, and the other task the result.
                 var result: Result?
                 while let ended = try await tasks.next() { result = ended ?? result }
                 guard let result else {
@@ -116,7 +118,9 @@ actor InProcessService: EntitlementService {
         let adminKey = configuration.adminKey
         for await run in runs {
             defer { run.hasStopped.open() }
+            // Copies for the closures, because they can't capture a variable that changes.
             let (settings, logger) = (configuration, logger)
+            // The first run chooses a free port, which later runs use too.
             configuration.port = try await withServer(
                 { try await buildApplication(configuration: settings, logger: logger, onServerRunning: $0) },
                 logger: logger, shutdownTimeout: settings.timeouts.shutdown
@@ -139,6 +143,7 @@ actor InProcessService: EntitlementService {
         currentRun = run
         addedRuns.yield(run)
         await run.hasStarted.wait()
+        // `wait` also returns if this task is canceled, because the service couldn't start.
         try Task.checkCancellation()
     }
 

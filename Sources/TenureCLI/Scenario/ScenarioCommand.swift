@@ -79,13 +79,13 @@ struct ScenarioRunCommand: AsyncParsableCommand {
 
     func run() async throws {
         var hasDifferences = false
+        let authorityPath = self.authority ?? folder.map { $0 + "/authority" }
         let authority =
-            try (self.authority ?? folder.map { $0 + "/authority" })
-            .map { try TestAuthority(readFrom: URL(fileURLWithPath: $0)) } ?? TestAuthority()
+            try authorityPath.map { try TestAuthority(readFrom: URL(fileURLWithPath: $0)) } ?? TestAuthority()
         for file in files {
-            let disk = ScenarioOnDisk(path: file)
-            let scenario = try disk.read()
-            let outcomes = try await play(scenario, of: disk, authority: authority)
+            let source = ScenarioOnDisk(path: file)
+            let scenario = try source.read()
+            let outcomes = try await play(scenario, from: source, authority: authority)
             report(outcomes, of: scenario)
             if outcomes.contains(where: { $0.difference != nil }) { hasDifferences = true }
         }
@@ -94,24 +94,24 @@ struct ScenarioRunCommand: AsyncParsableCommand {
 
     /// Runs a scenario with the service of `--service`, or else with a service in this process.
     private func play(
-        _ scenario: Scenario, of disk: ScenarioOnDisk, authority: TestAuthority
+        _ scenario: Scenario, from source: ScenarioOnDisk, authority: TestAuthority
     ) async throws -> [ScenarioRun.Outcome] {
         let signer = AppStoreSigner(authority: authority)
         if let service {
-            let folder = try folder.map {
+            let scenarioFolder = try folder.map {
                 try ScenarioFolder(at: $0, seed: Self.seed, now: scenario.header.now, authority: authority)
             }
-            let adminKey = try folder.map { folder in
+            let adminKey = try scenarioFolder.map { folder in
                 String(decoding: try InputFile(path: folder.adminKeyFile).bytes(limit: 1 << 16), as: UTF8.self)
             }
             let outside = OutsideService(
                 client: ServiceUnderTest(url: service, adminKey: adminKey),
-                key: try folder?.key ?? ServerAPIKey(seed: Self.seed), localStorePort: localStorePort ?? 0,
-                clock: folder?.clock)
+                key: try scenarioFolder?.key ?? ServerAPIKey(seed: Self.seed), localStorePort: localStorePort ?? 0,
+                clock: scenarioFolder?.clock)
             return try await ScenarioRun(scenario, signer: signer, service: outside).play()
         }
-        guard let path = policy ?? scenario.policy.map(disk.resolvedPath) else {
-            throw CommandError("`\(disk.path)` doesn't name a policy; pass a policy with --policy")
+        guard let path = policy ?? scenario.policy.map(source.resolvedPath) else {
+            throw CommandError("`\(source.path)` doesn't name a policy; pass a policy with --policy")
         }
         // Reports mistakes in the policy before anything runs.
         _ = try PolicyOnDisk(path: path).read()
@@ -123,7 +123,8 @@ struct ScenarioRunCommand: AsyncParsableCommand {
         return try await ScenarioRun(scenario, signer: signer, service: service).play()
     }
 
-    /// The seed of keys and IDs, unless the scenario has one.
+    /// The seed of the API key with which a service outside this process signs its requests to the local App Store. `tenure
+    /// scenario settings` has the same seed, so both commands make the same key.
     static let seed = "scenarios"
 
     private var logger: Logger {

@@ -16,9 +16,10 @@ struct ScenarioFolder {
     private var authorityPath: String { path + "/authority" }
     private var privateKeyFile: String { path + "/SubscriptionKey.p8" }
 
-    /// Creates missing files, keeps existing ones, and sets the clock.
+    /// Creates missing files, keeps existing ones, and sets the clock. The API key is always the one that `seed` gives.
     ///
-    /// - Parameter authority: the authority to use if the folder has none. Nil to create one.
+    /// - Parameter authority: the test authority to save in the folder if the folder has none. If it is nil, a new one is
+    ///   created.
     init(at path: String, seed: String, now: Date, authority: TestAuthority? = nil) throws {
         self.path = path
         let files = FileManager.default

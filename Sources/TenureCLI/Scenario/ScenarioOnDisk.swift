@@ -1,7 +1,8 @@
 import LocalAppStore
 import TenurePolicyFile
 
-/// A scenario file.
+/// A scenario file: a test with invented customers, their purchases, and the expected decisions. `tenure scenario run` runs
+/// it.
 struct ScenarioOnDisk {
     let path: String
 

@@ -23,7 +23,8 @@ struct ServiceUnderTest: Sendable {
     /// The URL to which the App Store posts its notifications.
     var notificationURL: String { url + "/v1/notifications/apple" }
 
-    /// Sends the request with which the app on a device syncs. Returns nil if the device has no artifacts.
+    /// Sends the request with which the app on a device syncs. Returns nil if the device has no artifacts: then the service
+    /// knows no customer.
     func sync(_ device: DeviceArtifacts) async throws -> CustomerResponse? {
         let sync = SyncRequest(
             appTransaction: device.appTransaction, transactions: device.transactions,
@@ -83,6 +84,7 @@ struct ServiceUnderTest: Sendable {
     /// Waits until the service has fetched all transaction histories.
     func waitForHistories() async throws {
         try await wait(orFailWith: "it hasn't fetched all transaction histories") { metrics in
+            // Without a key for the App Store, the service fetches no histories, and this metric is missing.
             metrics["tenure_app_store_histories_waiting"].map { $0 == 0 } ?? true
         }
     }
@@ -91,6 +93,7 @@ struct ServiceUnderTest: Sendable {
     func waitForNotifications(upTo instant: Date, in environment: AppStoreEnvironment) async throws {
         try await wait(orFailWith: "it hasn't caught up with the App Store's notifications") { metrics in
             metrics["tenure_app_store_notifications_reached_seconds{environment=\"\(environment.rawValue)\"}"]
+                // The tolerance of a millisecond allows for rounding.
                 .map { $0 >= instant.timeIntervalSince1970 - 0.001 } ?? false
         }
     }

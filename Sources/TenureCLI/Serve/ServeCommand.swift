@@ -33,18 +33,18 @@ struct ServeCommand: AsyncParsableCommand {
             \(Setting.help())
             """)
 
-    // `Setting.all` parses these arguments and describes them in the help.
+    // `ServiceSettings` parses these arguments, so ArgumentParser passes all of them on, even `--help`.
     @Argument(parsing: .captureForPassthrough, help: .hidden) var settings: [String] = []
 
     func run() async throws {
         guard settings.allSatisfy({ $0 != "--help" && $0 != "-h" }) else { throw CleanExit.helpRequest(Self.self) }
-        let (arguments, environment) = (self.settings, ProcessInfo.processInfo.environment)
-        let settings = try ServiceSettings(arguments: arguments, environment: environment)
-        if settings.isCheck { return try await check(settings) }
-        let configuration = try settings.validConfiguration()
-        let logger = settings.logger
-        for warning in settings.warnings { logger.warning("\(warning.hidingCredentials)") }
-        if let apps = settings.apps {
+        let (arguments, environment) = (settings, ProcessInfo.processInfo.environment)
+        let serviceSettings = try ServiceSettings(arguments: arguments, environment: environment)
+        if serviceSettings.isCheck { return try await check(serviceSettings) }
+        let configuration = try serviceSettings.validConfiguration()
+        let logger = serviceSettings.logger
+        for warning in serviceSettings.warnings { logger.warning("\(warning.hidingCredentials)") }
+        if let apps = serviceSettings.apps {
             for app in apps.apps {
                 Self.logFindings(about: app.configuration.policy, prefix: "app \(app.name): ", to: logger)
             }
@@ -59,7 +59,8 @@ struct ServeCommand: AsyncParsableCommand {
         }
     }
 
-    /// Returns the errors and warnings of `tenure policy check` that the policy doesn't acknowledge (mark as intended).
+    /// Returns the errors and warnings that `tenure policy check` finds, except those that the policy acknowledges (marks
+    /// as intended).
     private static func unacknowledgedFindings(in policy: Policy) -> [LintFinding] {
         Linter.findings(in: policy, at: Date()).unacknowledged(.warning)
     }
@@ -129,7 +130,7 @@ struct ServeCommand: AsyncParsableCommand {
         return apps
     }
 
-    /// Checks the settings without opening a port or creating a file.
+    /// Checks the settings without opening a port or creating a file. Warnings fail the check, too.
     private func check(_ settings: ServiceSettings) async throws {
         let configurations = settings.apps?.apps.map(\.configuration) ?? [settings.configuration].compactMap(\.self)
         var mistakes = settings.mistakes + Self.mistakesInDatabaseURLs(of: configurations) + settings.warnings
@@ -191,8 +192,8 @@ struct ServeCommand: AsyncParsableCommand {
 }
 
 extension ServiceSettings {
-    /// The mistake of a reload that removes `apps`, or none: a running service with several apps can't become a service
-    /// with a single app.
+    /// The mistake that a reload has if `apps` was removed: a running service with several apps can't become a service with
+    /// a single app. Otherwise empty. `apps` is nil, too, if it can't be read: then its own mistakes are reported.
     fileprivate var reloadMistakes: [String] {
         apps == nil && mistakes.isEmpty ? ["`apps` was removed; restore it, or restart the service"] : []
     }
@@ -219,11 +220,11 @@ extension ServiceConfiguration {
             rate.perSecond > 0 ? "\(Int(rate.perSecond)) a second, \(Int(rate.burst)) at once" : "no limit"
         }
         func list(_ names: [String]) -> String { names.isEmpty ? "none" : names.joined(separator: ", ") }
-        let isServer = databasePath.contains("://")
-        let isNew = !isServer && !FileManager.default.fileExists(atPath: databasePath)
-        let database = isServer ? "a database server (connection not tested)" : databasePath
+        let isOnServer = databasePath.contains("://")
+        let isNew = !isOnServer && !FileManager.default.fileExists(atPath: databasePath)
+        let database = isOnServer ? "a database server (connection not tested)" : databasePath
         let environments = AppStoreEnvironment.allCases.filter { anchors[$0] != nil }
-        let plaintext = proxies.isEmpty ? "none, loopback only" : "by the proxy"
+        let withoutTLS = proxies.isEmpty ? "none, loopback only" : "by the proxy"
         return [
             "would serve \(policy.app.bundleID) on \(port == 0 ? "any free port of \(host)" : url(port: port))",
             "  policy: \(counted(policy.eras.count, "era")), \(counted(policy.entitlements.count, "entitlement"))",
@@ -239,7 +240,7 @@ extension ServiceConfiguration {
                     "\(content.folder), links for \(Int(content.linkLifetime)) s"
                         + (content.s3.map { " to the bucket \($0.bucket)" } ?? "")
                 } ?? "none"),
-            "  TLS: " + (certificateFiles.map { "certificate \($0.certificate), key \($0.key)" } ?? plaintext),
+            "  TLS: " + (certificateFiles.map { "certificate \($0.certificate), key \($0.key)" } ?? withoutTLS),
             "  proxies: \(list(proxies.map(\.description)))",
             "  admin key: \(adminKey == nil ? "none" : "set")",
             "  metrics: \(metrics.rawValue)",

@@ -85,6 +85,7 @@ struct ServiceFile {
         }
         for (key, node) in apps {
             let name = key.string ?? ""
+            // `apps.default` is a setting: the name of the default app. With a mapping as its value, it is an app.
             if Setting.appsDefault.name == "apps." + name, node.mapping == nil {
                 read(.appsDefault, from: node, into: &values)
                 continue
@@ -147,6 +148,7 @@ struct ServiceFile {
     private func position(_ node: Node) -> String { "\(path):\(node.mark?.line ?? 1):\(node.mark?.column ?? 1)" }
 }
 
+/// Reads `webhooks`: a list of mappings.
 extension ServiceFile {
     private static let webhookKeys = ["name", "url", "secretFile", "events", "eachCustomer", "allowPrivate"]
 
@@ -164,8 +166,8 @@ extension ServiceFile {
                 let keys = Self.webhookKeys.joined(separator: ", ")
                 values.addMistake("\(position(key)): a webhook has no `\(key.string ?? "")`; its keys are \(keys)")
             }
-            // Returns a string that the webhook must have. If it is missing, reports a mistake and returns an empty
-            // string.
+            // Returns the string of a key that the webhook must have. If it is missing or empty, adds a mistake and returns
+            // an empty string.
             func required(_ key: String) -> String {
                 if let text = mapping[Node(key)]?.string, !text.isEmpty { return text }
                 let position = position(mapping[Node(key)] ?? node)

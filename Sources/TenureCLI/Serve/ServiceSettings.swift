@@ -8,10 +8,10 @@ import TenureStore
 
 /// The settings of `tenure serve` from file, environment and command line, with all mistakes in them.
 struct ServiceSettings {
-    /// The configuration, which is usable only if there are no mistakes. Nil if `apps` has mistakes. If there are
-    /// several apps, this is the configuration of the first app, which also has the address of the service.
+    /// The configuration, which is usable only if there are no mistakes. Nil if none could be made. If there are several
+    /// apps, it has the settings that all apps share, such as the address of the service.
     let configuration: ServiceConfiguration?
-    /// The apps of a service with several apps. Nil for a service with a single app.
+    /// The apps of a service with several apps. Nil for a service with a single app, and if `apps` can't be read.
     let apps: AppsConfiguration?
     let logLevel: Logger.Level
     /// Whether the log is JSON, not text.
@@ -20,8 +20,8 @@ struct ServiceSettings {
     let isCheck: Bool
     /// The mistakes, one line each.
     private(set) var mistakes: [String]
-    /// Settings without effect, such as variables with unknown names. `--check` fails on them, and a starting service
-    /// prints them.
+    /// Warnings, for example about settings without effect, such as variables with unknown names. `--check` fails on them,
+    /// and a starting service logs them.
     let warnings: [String]
 
     /// Reads the settings.
@@ -30,6 +30,8 @@ struct ServiceSettings {
     ///   start, is ignored.
     /// - Throws: `ValidationError` for wrong usage of the command line.
     init(arguments: [String], environment: [String: String], isReload: Bool = false) throws {
+        // The command line is read twice: first because it may name the configuration file, and at the end because it
+        // overrides the file and the environment.
         var commandLine = SettingValues()
         do {
             try commandLine.read(arguments: arguments)
@@ -42,7 +44,7 @@ struct ServiceSettings {
             file.read(into: &values)
         }
         var warnings = values.read(environment: environment)
-        // This throws no error, because reading the same arguments above threw none.
+        // Reading the same arguments threw no error above, so it throws none here.
         try values.read(arguments: arguments)
         let options = ServeOptions(values)
         isCheck = options?.isCheck == true
@@ -63,12 +65,12 @@ struct ServiceSettings {
             }
             apps = Self.apps(values, isReload: isReload, mistakes: &mistakes, warnings: &warnings)
             configuration = apps?.common
-            // A mistake in one app doesn't prevent the others from starting.
+            // A mistake in one app doesn't prevent the others from starting, so only `--check` counts it here.
             if isCheck { mistakes += apps?.findings.map(\.description) ?? [] }
-            // The list already has the mistakes of each app. Add the conflicts between apps.
+            // If the apps have no mistakes, look for conflicts between them.
             if mistakes.isEmpty, let mistake = apps?.mistake { mistakes.append(mistake.description) }
         }
-        // A mistake in a common setting is found for each app, so remove duplicates.
+        // A mistake in a common setting is found for each app, so keep only the first of equal mistakes.
         var keptMistakes: Set<String> = []
         self.mistakes = mistakes.filter { keptMistakes.insert($0).inserted }
         self.warnings = warnings
@@ -94,12 +96,13 @@ struct ServiceSettings {
         }
         // `--new-database` is for the apps without a database, so turn the setting off for the other apps. If every app
         // has a database, the setting stays on, and the start fails. A database on a server counts as missing, because
-        // this function doesn't connect to it.
+        // this function doesn't connect to it. On a reload, the setting is off for all apps.
         let areDatabasesMissing = apps.map { $0.configuration.databaseFile == nil || !$0.configuration.hasDatabase }
         for (index, isMissing) in areDatabasesMissing.enumerated()
         where isReload || (!isMissing && areDatabasesMissing.contains(true)) {
             apps[index].configuration.createsDatabase = false
         }
+        // A configuration needs a policy, a database and keys. The common configuration has those of the first app.
         guard let first = values.apps.first,
             let common = configuration(
                 values.overlaid(by: first.values, only: [.policy, .database, .keys]), mistakes: &mistakes),
@@ -110,8 +113,10 @@ struct ServiceSettings {
         return result
     }
 
-    /// Returns warnings about settings without effect (hosts of the App Store Server API without a key, and settings of
-    /// asset packs without their folder), and about an unusable catalog, with which the service starts anyway.
+    /// Returns warnings about settings with which the service starts anyway:
+    /// - hosts of the App Store Server API without a key, which have no effect
+    /// - settings of asset packs without their folder, which have no effect
+    /// - a folder of asset packs with an unusable catalog
     private static func warnings(_ values: SettingValues, _ configuration: ServiceConfiguration?) -> [String] {
         let hasKey = ServeOptions(values)?.hasAppStoreKey == true
         let hosts = hasKey ? [] : [Setting.productionHost, .sandboxHost].filter { values.isSet($0) }
@@ -212,8 +217,8 @@ extension ServeOptions {
 }
 
 extension TrustOptions {
-    /// Takes the trusted certificates and the accepted environments from a service's settings. Throws a mistake in
-    /// them.
+    /// Takes the trusted certificates and the accepted environments from a service's settings. Throws if they have a
+    /// mistake.
     init(_ options: ServeOptions) throws {
         self.init()
         trust = options.trust

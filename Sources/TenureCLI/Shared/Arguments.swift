@@ -4,6 +4,8 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
+// What several commands use to declare, read and check their arguments.
+
 extension ArgumentHelp {
     /// Returns the help of an option, with a name for its value, such as `file`.
     static func value(_ name: String, _ text: String) -> ArgumentHelp { ArgumentHelp(text, valueName: name) }

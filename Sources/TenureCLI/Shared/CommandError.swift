@@ -10,8 +10,8 @@ struct CommandError: Error, CustomStringConvertible {
     init(_ description: String) { self.description = description }
 }
 
-/// Runs work that reads a policy or a file of asset packs. Prints its mistakes to standard error, one line each, and
-/// then ends the command with exit code 2.
+/// Runs work that reads a policy or a file of asset packs. If the file has mistakes, prints them to standard error, one
+/// line each, and ends the command with exit code 2.
 func printingMistakes<Result>(_ work: () throws -> Result) throws -> Result {
     do {
         return try work()
@@ -27,14 +27,14 @@ func describe(_ error: any Error) -> String {
     type(of: error) == NSError.self ? error.localizedDescription : String(describing: error)
 }
 
-/// All exit codes except 0. ArgumentParser adds 64 for wrong usage.
+/// The exit codes except 0 (success), 64 (wrong usage, from ArgumentParser) and 130 (Ctrl-C stopped `rehearse`).
 extension ExitCode {
-    /// A file couldn't be read or written, or a service couldn't start.
+    /// The command couldn't do its work: for example, a file can't be read, or no service responds.
     static let error = ExitCode(1)
     /// The command worked, but its result is negative: for example, an artifact was rejected, an entitlement is denied,
     /// a file has mistakes, or a check failed. Each command's `--help` says what 2 means.
     static let refused = ExitCode(2)
-    /// An entitlement is undetermined. Only `decide` ends with this code.
+    /// An entitlement is undetermined, in the result of `decide`.
     static let undetermined = ExitCode(3)
 
     /// The exit code of `decide`: 3 if any decision is undetermined, else 2 if any is denied, else 0.

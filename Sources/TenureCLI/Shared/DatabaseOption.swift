@@ -2,7 +2,6 @@ import ArgumentParser
 import Foundation
 import TenureAppStore
 import TenureCore
-import TenurePostgres
 import TenureServer
 import TenureStore
 
@@ -37,7 +36,7 @@ struct DatabaseOption: ParsableArguments {
 /// A service's database, with the app and the trusted signers of its configuration.
 struct DatabaseSelection {
     let database: DatabaseArgument
-    /// The bundle ID that the database must have. Nil if no policy is configured. In that case, any app's database is
+    /// The bundle ID that the database must have. If it is nil, because no policy is configured, any app's database is
     /// accepted.
     let bundleID: String?
     /// The service's other files, which a command must not overwrite:
@@ -80,19 +79,19 @@ struct DatabaseSelection {
         self.options = options
         self.database = try (database ?? DatabaseArgument(argument: options.configuration.databasePath)).checked()
         bundleID = try options.policy.map { try ServiceConfiguration.readPolicy(at: $0).app.bundleID }
-        let anchors = allValues.flatMap { values in
-            var options = TrustOptions()
-            options.trust = values.list(.trust) ?? []
-            return options.paths.flatMap(FilePlan.files)
+        let certificates = allValues.flatMap { values in
+            var trustOptions = TrustOptions()
+            trustOptions.trust = values.list(.trust) ?? []
+            return trustOptions.paths.flatMap(FilePlan.files)
         }
-        files = [config].compactMap(\.self) + Self.files(allValues, beside: self.database) + anchors
+        files = [config].compactMap(\.self) + Self.files(allValues, beside: self.database) + certificates
     }
 
-    /// Returns the files of all apps that a command must not overwrite, without the selected database.
+    /// Returns the files in `files`, except the configuration file and the trusted certificates.
     private static func files(_ allValues: [SettingValues], beside database: DatabaseArgument) -> [String] {
         let policies = allValues.compactMap { $0.text(.policy) }.flatMap { PolicyOnDisk(path: $0).files }
         let primary = allValues.compactMap { $0.text(.keys) }.map { "\($0)/\(PrimaryFile.name)" }
-        // The default database isn't in use unless it is selected.
+        // Only set databases: the default one, tenure.sqlite, isn't in use unless it is selected.
         let otherDatabases = allValues.filter { $0.isSet(.database) }.compactMap { $0.text(.database) }
             .map { DatabaseArgument(argument: $0) }.filter { !$0.isSame(as: database) }.flatMap(\.files)
         let folder = (database.text as NSString).deletingLastPathComponent
@@ -116,68 +115,5 @@ struct DatabaseSelection {
     func withStore<Result>(_ body: (Store) async throws -> Result) async throws -> Result {
         let primary = options.configuration.keysFolder.map { PrimaryFile(in: $0) }
         return try await withDatabase(database, .existing(of: bundleID), primary: primary, body)
-    }
-}
-
-/// The database that a command uses: the path of an SQLite file, or the URL of a PostgreSQL database.
-struct DatabaseArgument: ExpressibleByArgument, Sendable, Hashable {
-    /// The path or URL. It is secret, because a URL may contain a password.
-    private let argument: Secret<String>
-    var text: String { argument.revealed }
-
-    init(argument: String) { self.argument = Secret(argument) }
-
-    var defaultValueDescription: String { name }
-
-    var isPostgres: Bool { PostgresAddress.isPostgres(text) }
-
-    /// The file of an SQLite database, and the files that SQLite puts in the same folder.
-    var files: [String] { isPostgres ? [] : ["", "-wal", "-shm", "-journal"].map { text + $0 } }
-
-    /// Whether the text is a URL of another kind of database than PostgreSQL.
-    private var isUnknownURL: Bool { !isPostgres && text.contains("://") }
-
-    /// Returns the database. Throws if the text is a URL of an unknown kind, or a list of options such as `host=…
-    /// dbname=…`. The error doesn't repeat the text, which may contain a password.
-    func checked() throws -> DatabaseArgument {
-        guard !ConnectionString.matches(text) else { throw CommandError(ConnectionString.objection) }
-        guard isUnknownURL else { return self }
-        throw CommandError(
-            "the database is a URL of an unknown kind; write `postgres://…`, or the path of an SQLite file")
-    }
-
-    /// The name to show, without the password that a URL may contain.
-    var name: String {
-        guard isPostgres else { return isUnknownURL || ConnectionString.matches(text) ? "the database" : text }
-        return (try? PostgresAddress(text))?.description ?? "the PostgreSQL database"
-    }
-
-    /// Whether both arguments name the same database. Two SQLite paths may be spelled differently. Two PostgreSQL URLs
-    /// count as the same only if their texts are equal.
-    func isSame(as other: DatabaseArgument) -> Bool {
-        self == other || (!isPostgres && !other.isPostgres && SQLiteDatabase.areSame(text, other.text))
-    }
-
-    /// The name for messages that are read on another machine: the host, database and schema, or the absolute path.
-    var fullName: String {
-        guard isPostgres else { return URL(fileURLWithPath: text).standardizedFileURL.path }
-        return (try? PostgresAddress(text))?.fullName ?? name
-    }
-
-    /// Opens the database.
-    ///
-    /// - Parameters:
-    ///   - opening: whether the database must exist, and of which app it must be.
-    ///   - primary: the file that records which PostgreSQL server was the primary (the server that accepts writes). Nil
-    ///     without such a file.
-    func open(_ opening: DatabaseOpening, primary: PrimaryFile? = nil) async throws -> Store {
-        _ = try checked()
-        if isPostgres {
-            return Store(try await PostgresDatabase(PostgresAddress(text), opening, storage: primary?.storage))
-        }
-        guard opening.creates || FileManager.default.fileExists(atPath: text) else {
-            throw CommandError("there is no database at `\(text)`; name your service's database with --database")
-        }
-        return Store(try SQLiteDatabase(path: text, opening))
     }
 }

@@ -31,16 +31,17 @@ struct FilePlan {
     ///
     /// - Parameter replacing: whether existing outputs may be replaced.
     func check(replacing: Bool) throws {
-        var inputs: [FileIdentity: String] = [:]
-        for path in self.inputs {
+        // The files that the command reads, with their names in messages.
+        var inputNames: [FileIdentity: String] = [:]
+        for path in inputs {
             let identity = path == "-" ? FileIdentity(descriptor: STDIN_FILENO) : FileIdentity(path: path)
             if let identity, identity.kind == .file {
-                inputs[identity] = path == "-" ? "standard input" : "`\(path)`"
+                inputNames[identity] = path == "-" ? "standard input" : "`\(path)`"
             }
         }
         var written: Set<Target> = []
         if let output = FileIdentity(descriptor: STDOUT_FILENO), output.kind == .file {
-            if let input = inputs[output] {
+            if let input = inputNames[output] {
                 throw CommandError(
                     "standard output goes to \(input), which this command reads; redirect it to another file")
             }
@@ -54,7 +55,8 @@ struct FilePlan {
             if let identity, identity.kind == .folder {
                 throw CommandError("`\(path)` is a folder; name a file in it")
             }
-            if let input = identity.flatMap({ inputs[$0] }) {
+            if let input = identity.flatMap({ inputNames[$0] }) {
+                // If both have the same path, the message names it once.
                 let file = input == "`\(path)`" ? "a file" : "\(input),"
                 throw CommandError("`\(path)` is \(file) which this command reads; write to another file")
             }
@@ -69,7 +71,7 @@ struct FilePlan {
         }
     }
 
-    /// Identifies an output file, whether it exists or not.
+    /// Identifies an output file: an existing file, or the name of a new file in its folder.
     private enum Target: Hashable {
         case file(FileIdentity)
         case new(folder: FileIdentity?, name: String)
@@ -105,6 +107,7 @@ extension URL {
     /// requires that it exists.
     var targetOfLinks: URL {
         var url = self
+        // Links may form a circle, so follow at most 32.
         for _ in 0..<32 {
             guard let next = try? FileManager.default.destinationOfSymbolicLink(atPath: url.path) else { break }
             url = URL(fileURLWithPath: next, relativeTo: url.deletingLastPathComponent()).absoluteURL

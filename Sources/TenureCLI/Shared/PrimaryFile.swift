@@ -3,11 +3,11 @@ import Logging
 import TenurePostgres
 import TenureServer
 
-/// The file, in the folder of a service's keys, that records which PostgreSQL server was last used as the primary (the
-/// server that accepts writes).
+/// The file that records which PostgreSQL server a service last used as the primary (the server that accepts writes). It is
+/// in the folder of the service's keys.
 ///
-/// Without the file, a service that is restarted after a failover, and can reach only the old primary, would write to
-/// the old primary.
+/// After a failover (another server became the primary), a restarted service may reach only the old primary. Without this
+/// file, it would write to the old primary.
 struct PrimaryFile {
     let path: String
     /// The logger of the service, which writes the file. Nil for commands, which only read it.
@@ -31,8 +31,8 @@ struct PrimaryFile {
             guard let contents = try file.contentsIfAny(upTo: Self.maximumSize) else { return nil }
             return try JSONDecoder().decode(KnownPrimary.self, from: Data(contents.bytes))
         } write: { primary in
-            // At the first start, the folder doesn't exist yet: it is created with the keys, after the database was
-            // opened.
+            // At the first start, write nothing: the folder doesn't exist yet, because the keys are created after the
+            // database is opened.
             guard let writer, FileManager.default.fileExists(atPath: folder) else { return }
             do {
                 try file.replace(with: Array(try JSONEncoder().encode(primary)) + [UInt8(ascii: "\n")])

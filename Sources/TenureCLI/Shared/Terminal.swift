@@ -33,7 +33,7 @@ struct Terminal {
         write(bytes: Array(Self.visible(line, keepingStyles: hasColor).utf8) + [UInt8(ascii: "\n")])
     }
 
-    /// Writes `error: `, a prefix and an error's message, without the passwords in the message.
+    /// Writes `error: `, a prefix such as `notes: ` (the app's name), and an error's message without passwords.
     func write(error: any Error, of prefix: String = "") {
         write("error: \(prefix)\(describe(error).hidingCredentials.escapedLinesForDisplay)")
     }
@@ -80,33 +80,5 @@ struct Terminal {
     /// Returns the text in this style, or unchanged if the terminal shows no colors.
     func styled(_ text: String, _ style: Style) -> String {
         hasColor ? "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m" : text
-    }
-}
-
-/// Shows the progress of long work on one line of a terminal. If standard error isn't a terminal, prints nothing.
-final class Progress: Sendable {
-    private let lastShown = Locked<ContinuousClock.Instant?>(nil)
-    private let unit: String
-    private let isOnTerminal = isatty(STDERR_FILENO) == 1
-
-    /// - Parameter unit: what is counted, such as `customers`.
-    init(_ unit: String) { self.unit = unit }
-
-    func show(_ done: Int64, of total: Int64) {
-        guard isOnTerminal else { return }
-        lastShown.withLock { lastShown in
-            let now = ContinuousClock.now
-            if let lastShown, done < total, now - lastShown < .milliseconds(200) { return }
-            lastShown = now
-            Terminal.standardError.write(bytes: Array("\r\(done) of \(total) \(unit)\u{1B}[K".utf8))
-        }
-    }
-
-    /// Removes the line of the progress.
-    func end() {
-        lastShown.withLock { lastShown in
-            guard isOnTerminal, lastShown != nil else { return }
-            Terminal.standardError.write(bytes: Array("\r\u{1B}[K".utf8))
-        }
     }
 }

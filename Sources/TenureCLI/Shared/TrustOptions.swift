@@ -77,11 +77,13 @@ struct TrustOptions: ParsableArguments {
         }
     }
 
-    /// Apple's roots and the certificates from `--trust`, for each accepted environment.
+    /// The trusted certificates for each accepted environment: Apple's roots and the certificates from `--trust`. For
+    /// Xcode, only the certificates from `--trust`.
     func configuration() throws -> TrustConfiguration {
         var byEnvironment: [AppStoreEnvironment: TrustAnchors] = [:]
         for environment in environments {
             var anchors = environment == .xcode ? nil : TrustAnchors.apple
+            // A path without an environment is trusted in each.
             for trusted in trust.map(TrustedPath.init) where (trusted.environment ?? environment) == environment {
                 let trustedAnchors = try Self.anchors(in: trusted, for: environment)
                 anchors = anchors?.union(trustedAnchors) ?? trustedAnchors

@@ -126,6 +126,6 @@ struct SelectionOptions: ParsableArguments {
         try require(event == nil || since == nil, "`--event` and `--since` exclude each other; pass one of them")
     }
 
-    /// The selected messages; nil if no option selects messages.
+    /// The messages that the options select; nil if both options are missing.
     var selection: MessageSelection? { event.map { .event($0) } ?? since.map { .since($0) } }
 }

@@ -20,9 +20,8 @@ extension PackFiles {
         }
     }
 
-    /// The size of the buffer in bytes. The size of a chunk (4 MiB of a file, with its own digest) is a multiple of
-    /// this size, and each read fills the buffer unless the file ends. So the bytes that `FileHashes` gets at once
-    /// don't cross the end of a chunk.
+    /// The size of the buffer in bytes. A chunk (4 MiB of a file, with its own digest) is a multiple of this size. Each read
+    /// fills the buffer, unless the file ends. So no read crosses the end of a chunk, as `FileHashes` requires.
     private static let bufferSize = 1 << 20
 
     /// The size that the archive will have, in bytes: for each file a header and its contents, padded to a multiple of
@@ -34,17 +33,20 @@ extension PackFiles {
     /// - Parameters:
     ///   - progress: called with the number of bytes of files that were read since the last call.
     ///   - use: called with all bytes of the archive, in order.
-    /// - Throws: `changed` if a file changed after its folder was scanned.
+    /// - Throws: `changed` if a file changed after its folder was scanned, and the errors of `use`. Also `rejectedFiles` if
+    ///   a file doesn't fit into the archive, `unreadable`, and `invalidContent` if clients would reject the manifest.
     func manifest(
         progress: (Int) -> Void, _ use: (Piece) throws(PublishingError) -> Void = { _ in }
     ) throws(PublishingError) -> PackManifest {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.bufferSize, alignment: 16)
         defer { buffer.deallocate() }
         var archive = ContentHash()
+        // Passes a piece to `use`, and adds it to the archive's digest.
         func emit(_ piece: Piece) throws(PublishingError) {
             archive.update(piece.bytes)
             try use(piece)
         }
+        // Passes on a number of zeros. Overwrites the buffer.
         func pad(_ count: Int) throws(PublishingError) {
             guard count > 0 else { return }
             let zeros = UnsafeMutableRawBufferPointer(rebasing: buffer[..<count])
@@ -63,26 +65,26 @@ extension PackFiles {
             buffer.copyBytes(from: header)
             try emit(.header(path: source.path, UnsafeRawBufferPointer(rebasing: buffer[..<UstarHeader.size])))
             var hashes = FileHashes()
-            var read: Int64 = 0
+            var bytesRead: Int64 = 0
             while true {
                 let count = try file.read(into: buffer)
                 if count == 0 { break }
-                read += Int64(count)
-                guard read <= source.size else { throw .changed(path: source.location) }
+                bytesRead += Int64(count)
+                guard bytesRead <= source.size else { throw .changed(path: source.location) }
                 let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count])
                 hashes.update(bytes)
                 try emit(.contents(bytes))
                 progress(count)
             }
             try file.checkUnchanged()
-            guard read == source.size else { throw .changed(path: source.location) }
+            guard bytesRead == source.size else { throw .changed(path: source.location) }
             let (digest, chunks) = hashes.digests
             entries.append(
                 PackManifest.File(
-                    path: source.path, offset: PackManifest.offset(after: entries.last), size: read, digest: digest,
-                    chunks: chunks))
+                    path: source.path, offset: PackManifest.offset(after: entries.last), size: bytesRead,
+                    digest: digest, chunks: chunks))
             // The next header begins at a multiple of 512 bytes.
-            try pad(Int((512 - read % 512) % 512))
+            try pad(Int((512 - bytesRead % 512) % 512))
         }
         // The archive ends with two blocks of zeros.
         try pad(1024)
@@ -113,60 +115,8 @@ private struct FileHashes {
         chunk = ContentHash()
     }
 
-    /// The digest of the file, and the digest of each chunk in order.
+    /// The digest of the file, and the digest of each chunk in order. The last chunk may be shorter than the others.
     var digests: (file: ContentDigest, chunks: [ContentDigest]) {
         (whole.digest, chunks + (size % PackManifest.chunkSize == 0 ? [] : [chunk.digest]))
-    }
-}
-
-/// The header of a file in a ustar archive (POSIX.1-1988): 512 bytes.
-///
-/// Only the path and the size depend on the file. The mode is always 644, and there is no owner and no time. So the
-/// same files give the same bytes.
-enum UstarHeader {
-    /// The size of the header in bytes.
-    static let size = 512
-
-    /// Returns the header of a file. Nil if the path or the size doesn't fit.
-    static func bytes(path: String, size: Int64) -> [UInt8]? {
-        guard let fields = AssetPath.ustarFields(of: path), (0...PackManifest.maximumFileSize).contains(size) else {
-            return nil
-        }
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(Self.size)
-        func add(_ text: String, width: Int) {
-            bytes += text.utf8
-            bytes += repeatElement(0, count: max(0, width - text.utf8.count))
-        }
-        add(fields.name, width: 100)
-        add("0000644", width: 8)  // mode
-        add("0000000", width: 8)  // user
-        add("0000000", width: 8)  // group
-        add(Self.octal(size, digits: 11), width: 12)
-        add("00000000000", width: 12)  // time of modification
-        // The checksum is computed with blanks in its own field.
-        add("        ", width: Self.checksum.count)
-        add("0", width: 1)  // a file
-        add("", width: 100)  // target of a link
-        add("ustar", width: 6)
-        add("00", width: 2)  // version
-        add("", width: 32)  // name of the user
-        add("", width: 32)  // name of the group
-        add("0000000", width: 8)  // device, major
-        add("0000000", width: 8)  // device, minor
-        add(fields.prefix, width: 155)
-        add("", width: 12)
-        let sum = bytes.reduce(Int64(0)) { $0 + Int64($1) }
-        bytes.replaceSubrange(Self.checksum, with: Array(Self.octal(sum, digits: 6).utf8) + [0, UInt8(ascii: " ")])
-        return bytes
-    }
-
-    /// The position of the checksum in the header.
-    private static let checksum = 148..<156
-
-    /// Returns the number in base 8, with zeros before it if it is shorter than `digits`.
-    private static func octal(_ number: Int64, digits: Int) -> String {
-        let text = String(number, radix: 8)
-        return String(repeating: "0", count: max(0, digits - text.count)) + text
     }
 }

@@ -13,7 +13,8 @@ package struct ContentEmbedder: Sendable {
     /// the new one: in one step, if the file system supports that.
     ///
     /// - Parameter progress: called with the number of bytes of files that were read since the last call.
-    /// - Throws: `foreignFiles` if the old folder has files that an earlier call didn't write.
+    /// - Throws: `foreignFiles` if the old folder has files that an earlier call didn't write, and `locked` if another
+    ///   process is replacing the folder. Also `outputInPack`, and the errors of reading and writing.
     package func embed(
         _ sources: [PackSource], progress: (Int) -> Void = { _ in }
     ) throws(PublishingError) -> EmbeddedContent {
@@ -59,13 +60,13 @@ package struct ContentEmbedder: Sendable {
         return content
     }
 
-    /// Removes the temporary folders of earlier runs that were killed. If such a run had moved the old folder away and
-    /// hadn't yet moved the new folder to its place, moves the old folder back.
+    /// Removes the temporary folders of earlier runs that were killed. If a run was killed while neither the old nor the
+    /// new folder was in its place, moves the old folder back.
     ///
     /// - Parameter prefix: the prefix of the names of temporary folders in `parent`.
     private func recover(_ target: String, in parent: String, _ prefix: String) throws(PublishingError) {
         for case let name? in try Folder.names(in: parent) where name.hasPrefix(prefix) {
-            // A run that is still active has a lock on its folder.
+            // A run that is still active has a lock on its folder, so this call throws `locked`.
             try Folder.withLock(on: "\(parent)/\(name)", flags: Self.folderFlags, in: folder) {
                 () throws(PublishingError) in
                 if name.hasSuffix(Self.oldSuffix), FileState(path: target) == nil {

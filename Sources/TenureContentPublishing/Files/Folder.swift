@@ -3,8 +3,8 @@ import TenureFileAttributes
 
 /// Lists, creates, locks and exchanges folders.
 enum Folder {
-    /// Returns the names of the files and folders in the folder at `path`, byte for byte as they are on the disk, and
-    /// sorted by their bytes. A name that isn't UTF-8 is nil.
+    /// Returns the names of the files and folders in the folder at `path`, sorted by their bytes. Each name has the same
+    /// bytes as on the disk. A name that isn't UTF-8 is nil.
     static func names(in path: String) throws(PublishingError) -> [String?] {
         guard let stream = opendir(path) else { throw .reading(path) }
         defer { closedir(stream) }
@@ -45,6 +45,7 @@ enum Folder {
     private static func makeLast(_ path: String) throws(PublishingError) -> Bool {
         // Make it readable for a web server that runs as another user.
         if mkdir(path, 0o755) == 0 { return true }
+        // Read `errno` now, because the next call may change it.
         let (code, failure) = (errno, PublishingError.writing(path))
         if code == EEXIST, FileState(path: path, followsLinks: true)?.kind == .folder { return true }
         guard code == ENOENT, path != "/" else { throw failure }
@@ -70,8 +71,8 @@ enum Folder {
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             throw errno == EWOULDBLOCK ? .locked(folder: folder) : .writing(path)
         }
-        // Unlock explicitly. Closing the descriptor doesn't release the lock if this process is just starting another
-        // process, which has a copy of the descriptor for a moment.
+        // Unlock explicitly. A process that is just being started has a copy of the descriptor for a moment, and until it
+        // closes the copy, closing this descriptor doesn't release the lock.
         defer { flock(descriptor, LOCK_UN) }
         return try work()
     }
@@ -90,7 +91,7 @@ enum Folder {
             typealias Rename =
                 @convention(c) (CInt, UnsafePointer<CChar>, CInt, UnsafePointer<CChar>, CUnsignedInt) -> CInt
             guard let symbol = dlsym(nil, "renameat2") else { return false }
-            let exchange: CUnsignedInt = 1 << 1
+            let exchange: CUnsignedInt = 1 << 1  // RENAME_EXCHANGE
             let result = unsafeBitCast(symbol, to: Rename.self)(AT_FDCWD, first, AT_FDCWD, second, exchange)
         #endif
         if result == 0 { return true }

@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 import TenureContent
 import TenureFileAttributes
 
@@ -20,7 +20,7 @@ package struct ContentFolder: Sendable {
     /// The name of the file in `catalogs` that a command locks while it changes the folder.
     private static let lockName = ".lock"
 
-    /// The path of the current catalog.
+    /// The path of the current catalog's file.
     var catalogPath: String { "\(path)/\(SignedCatalog.fileName)" }
     /// The path of the folder with all catalogs.
     var catalogsPath: String { "\(path)/\(Self.catalogs)" }
@@ -115,6 +115,7 @@ package struct ContentFolder: Sendable {
     func counters() throws(PublishingError) -> [Int64] {
         guard FileState(path: catalogsPath) != nil else { return [] }
         return try Folder.names(in: catalogsPath).compactMap { name in
+            // The comparison at the end excludes other spellings of a number, such as `007.jws`.
             guard let name, name.hasSuffix(".jws"), let counter = Int64(name.dropLast(4)), counter > 0,
                 "\(counter).jws" == name
             else { return nil }
@@ -128,64 +129,5 @@ package struct ContentFolder: Sendable {
     /// Reads a catalog's file: at most one byte more than a catalog may have, so that a larger file is rejected.
     private func text(at path: String) throws(PublishingError) -> [UInt8] {
         try OpenFile(path: path).bytes(SignedCatalog.maximumTextSize + 1, at: 0)
-    }
-}
-
-/// The result of `ContentFolder.prune`: which files were removed from a published folder, and how many were kept.
-package struct ContentPruning: Sendable {
-    /// The manifests and archives that were in no catalog of the last 30 days.
-    package let removed: [ContentFolder.Object]
-    /// The number of manifests and archives that were kept.
-    package let kept: Int
-
-    /// The size of all removed files in bytes.
-    package var removedSize: Int64 { removed.reduce(0) { $0 + $1.size } }
-
-    /// How long a manifest or an archive is kept in seconds, counted from when the last catalog that names it was
-    /// replaced.
-    static let retention: TimeInterval = 30 * 86_400
-}
-
-extension ContentFolder {
-    /// Removes each manifest and archive that neither the current catalog nor a catalog replaced in the last 30 days
-    /// names.
-    ///
-    /// - Parameter removing: pass false to find these files without removing them.
-    /// - Throws: `damagedCatalog` if a catalog can't be read, because it isn't known which files it names.
-    package func prune(at now: Date = Date(), removing: Bool = true) throws(PublishingError) -> ContentPruning {
-        guard FileState(path: catalogPath)?.kind == .file else { throw .notPublished(folder: path) }
-        try makeIfMissing()
-        return try locked { () throws(PublishingError) in
-            let named = try digests(since: now.addingTimeInterval(-ContentPruning.retention))
-            let all = try objects()
-            let removed = all.filter { !named.contains($0.digest) }
-            for object in removed where removing {
-                let file = path(of: object.digest)
-                guard unlink(file) == 0 || errno == ENOENT else { throw .writing(file) }
-            }
-            return ContentPruning(removed: removed, kept: all.count - removed.count)
-        }
-    }
-
-    /// Returns the digests in all catalogs that were current at any time since `start`.
-    private func digests(since start: Date) throws(PublishingError) -> Set<ContentDigest> {
-        let current = try contents(ofCatalogAt: catalogPath)
-        var digests = Self.digests(in: current.catalog)
-        var next = (issuedAt: current.issuedAt, end: Date.distantFuture)
-        // Go from the newest catalog to the oldest. Skip catalogs with a higher counter than the current catalog: they
-        // were never published.
-        for counter in try counters().reversed() where counter < current.counter {
-            let catalog = try contents(ofCatalogAt: catalogPath(counter))
-            // A catalog was current until the next catalog was issued. If the dates are in the wrong order because of a
-            // wrong clock, keep the catalog's files as long as the next catalog's files.
-            let end = next.issuedAt >= catalog.issuedAt ? next.issuedAt : next.end
-            if end > start { digests.formUnion(Self.digests(in: catalog.catalog)) }
-            next = (catalog.issuedAt, end)
-        }
-        return digests
-    }
-
-    private static func digests(in catalog: ContentCatalog) -> Set<ContentDigest> {
-        Set(catalog.packs.flatMap(\.versions).flatMap { [$0.manifest, $0.archive] })
     }
 }

@@ -1,6 +1,6 @@
 package import Foundation
 package import TenureContent
-package import TenureCore
+import TenureCore
 package import TenurePolicyFile
 
 #if canImport(CryptoKit)
@@ -9,32 +9,6 @@ package import TenurePolicyFile
     package import Crypto
 #endif
 
-/// An asset pack to be published, with its files.
-package struct PackSource: Sendable {
-    package let name: String
-    /// The entitlement or product that a customer must have to download and open the pack.
-    package let unlock: ContentCatalog.Unlock
-    /// Whether the system may delete an installed pack to free space.
-    let isPurgeable: Bool
-    /// The lowest `CFBundleShortVersionString` of apps that can use these files. Nil if every app can use them.
-    let minimumAppVersion: AppVersion?
-    package let files: PackFiles
-}
-
-extension PackSource {
-    /// Creates a pack with all files in a folder and its subfolders.
-    ///
-    /// - Throws: `rejectedFiles` if a file can't be published.
-    package init(
-        name: String, unlock: ContentCatalog.Unlock, isPurgeable: Bool = false, minimumAppVersion: AppVersion? = nil,
-        folder: String
-    ) throws(PublishingError) {
-        self.init(
-            name: name, unlock: unlock, isPurgeable: isPurgeable, minimumAppVersion: minimumAppVersion,
-            files: try PackFiles(in: folder))
-    }
-}
-
 /// Publishes asset packs to a folder, which a web server, an S3-compatible bucket or the service can serve.
 ///
 /// Clients always get either the old or the new catalog, and all files that this catalog names. If the process is
@@ -42,7 +16,7 @@ extension PackSource {
 package struct ContentPublisher: Sendable {
     package let folder: ContentFolder
     private let key: P256.Signing.PrivateKey
-    /// The public keys of which one must verify the folder's current catalog.
+    /// The public keys for the folder's current catalog: one of them must verify its signature.
     private let knownKeys: [PinnedKey]
 
     /// - Parameters:
@@ -86,6 +60,8 @@ package struct ContentPublisher: Sendable {
     ///   - replacing: whether to ignore the existing catalog in the folder. Then the new catalog has only the versions
     ///     that are published now.
     ///   - progress: called with the number of bytes of files that were read since the last call.
+    /// - Throws: `foreignCatalog` if the existing catalog can't be used, `counterTooLow`, `outputInPack`, and `locked` if
+    ///   another command uses the folder. Also `invalidContent`, and the errors of reading and writing.
     package func publish(
         bundleID: String, packs sources: [PackSource], counter: Int64? = nil, at now: Date = Date(),
         replacing: Bool = false, progress: (Int) -> Void = { _ in }
@@ -123,13 +99,15 @@ package struct ContentPublisher: Sendable {
     // MARK: The previous catalog
 
     /// Returns the folder's current catalog, and its counter. The catalog is nil if the folder has none, or if
-    /// `replacing` is true. The counter is 0 if the folder has no catalog.
+    /// `replacing` is true. The counter is 0 if the folder has no catalog. Also removes catalogs that were never
+    /// published.
     private func previous(
         of bundleID: String, replacing: Bool
     ) throws(PublishingError) -> (catalog: ContentCatalog?, counter: Int64) {
         guard let text = try folder.catalogText() else { return (nil, 0) }
         if replacing {
-            // Clients reject a catalog with a lower counter. If the catalog can't be read, `catalogs` has its counter.
+            // Clients reject a catalog with a lower counter, so find the counter even of a catalog that is ignored. If the
+            // catalog can't be read, the file names in `catalogs` have its counter.
             if let counter = (try? SignedCatalog.unverified(text))?.counter { return (nil, counter) }
             return (nil, try folder.counters().max() ?? 0)
         }
@@ -139,8 +117,8 @@ package struct ContentPublisher: Sendable {
         } catch {
             throw .foreignCatalog(path: folder.catalogPath, error)
         }
-        // If a publication was killed after it wrote `catalogs/COUNTER.jws` and before it replaced `catalog.jws`, its
-        // catalog was never published.
+        // Remove catalogs that were never published: a publication was killed after it wrote `catalogs/COUNTER.jws`, and
+        // before it replaced `catalog.jws`.
         for counter in try folder.counters() where counter > signed.counter {
             unlink(folder.catalogPath(counter))
         }
@@ -151,6 +129,7 @@ package struct ContentPublisher: Sendable {
     private static func counter(
         _ wanted: Int64?, above previous: Int64, at now: Date
     ) throws(PublishingError) -> Int64 {
+        // Limit the date, because a conversion of an extreme value to `Int64` would trap.
         guard let wanted else { return max(Int64(max(1, min(now.timeIntervalSince1970, 1e12))), previous + 1) }
         guard wanted > previous else { throw .counterTooLow(counter: wanted, previous: previous) }
         return wanted
@@ -160,6 +139,7 @@ package struct ContentPublisher: Sendable {
     private static func versions(
         _ previous: [ContentCatalog.Version], and new: ContentCatalog.Version
     ) -> [ContentCatalog.Version] {
+        // A version without `minimumAppVersion` comes first.
         (previous.filter { $0.minimumAppVersion != new.minimumAppVersion } + [new]).sorted { first, second in
             guard let minimum = second.minimumAppVersion else { return false }
             return first.minimumAppVersion.map { $0 < minimum } ?? true

@@ -107,7 +107,7 @@ private struct ContentFileReader {
         return packs
     }
 
-    /// Reads one pack. Returns nil if a required field is missing or invalid. Mistakes are collected in `reading`.
+    /// Reads one pack, and adds its mistakes to `reading`. Returns nil if a required field is missing or invalid.
     private mutating func pack(_ part: Part, named name: String) -> PackSource? {
         guard
             let fields = Fields(

@@ -35,18 +35,18 @@ struct DatabaseMigrateCommand: AsyncParsableCommand {
     func run() async throws {
         let selection = try options.selection()
         // Environment variables describe the source, so the target ignores them.
-        let target = try DatabaseSelection(
+        let targetSelection = try DatabaseSelection(
             database: to, config: toConfig, app: toConfig == nil ? nil : options.app, environment: [:])
-        let to = target.database
-        guard !to.isSame(as: selection.database) else {
+        let targetDatabase = targetSelection.database
+        guard !targetDatabase.isSame(as: selection.database) else {
             throw CommandError("the target is the source; name another database with --to or --to-config")
         }
         try await selection.withStore { source in
-            let app = try await source.read { try DatabaseHeader.read(in: $0.session).bundleID } ?? target.bundleID
-            try await withDatabase(to, .new(of: app)) { target in
+            let sourceApp = try await source.read { try DatabaseHeader.read(in: $0.session).bundleID }
+            try await withDatabase(targetDatabase, .new(of: sourceApp ?? targetSelection.bundleID)) { target in
                 let progress = Progress("rows")
                 let sums = try await DatabaseCopy().run(
-                    from: source.database, to: target.database, at: to.fullName,
+                    from: source.database, to: target.database, at: targetDatabase.fullName,
                     summarize: { session throws(StoreError) in try DatabaseDump.sums(in: session) },
                     progress: progress.show)
                 progress.end()
@@ -56,7 +56,7 @@ struct DatabaseMigrateCommand: AsyncParsableCommand {
                 }
                 terminal.write(
                     """
-                    moved to \(to.name); start the service there with its present keys \
+                    moved to \(targetDatabase.name); start the service there with its present keys \
                     (`signing-key.json`, `access-token.secret`)
                     """)
             }

@@ -19,6 +19,7 @@ struct PolicyVersionsCommand: AsyncParsableCommand {
         for publication in answer.publications {
             let effect =
                 "\(publication.gaining) gained, \(publication.losing) lost, \(counted(publication.ended, "promise")) ended"
+            // `start` is the first policy of a new database, which had no customers.
             let counts = publication.action == "start" ? [] : [effect]
             let people = [publication.author.map { "by \($0)" }, "key \(publication.actor)"].compactMap { $0 }
             let line =
