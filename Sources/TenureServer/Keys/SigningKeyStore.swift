@@ -30,7 +30,7 @@ struct SigningKeyStore: Sendable {
     /// the process is killed, the file stays unchanged.
     func update<Result>(_ change: (inout SigningKeyFile) throws -> Result) throws -> Result {
         let lock = open(folder, O_RDONLY | O_CLOEXEC)
-        guard lock >= 0 || errno != ENOENT else {
+        if lock < 0, errno == ENOENT {
             throw ServiceError.keyFile(path: path, detail: "the folder of the file doesn't exist; check the path")
         }
         guard lock >= 0, flock(lock, LOCK_EX) == 0 else {
