@@ -25,6 +25,7 @@ extension TenureService {
         let publisher = PolicyPublisher(store: store, policies: policies, bundleID: personas.bundleID, now: now)
         let policy = PolicyHandlers(store: store, policies: policies, publisher: publisher)
 
+        /// Adds a route for requests with this right.
         func on(
             _ method: HTTPRequest.Method, _ path: RouterPath, _ right: AdminRight,
             _ handler: @escaping @Sendable (AdminCall) async throws -> Response

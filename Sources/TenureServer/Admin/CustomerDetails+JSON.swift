@@ -19,6 +19,7 @@ extension JSONWriter {
         objects("devices", details.devices) { $0.fields(of: $1) }
         objects("trialSessions", details.trialSessions) { $0.fields(of: $1) }
         objects("audit", details.audit) { $0.fields(of: $1) }
+        // Each unbound customer has the same fields as this customer.
         objects("unboundCustomers", details.unbound) { $0.fields(of: $1) }
     }
 

@@ -115,9 +115,10 @@ struct PersonaHandlers: Sendable {
             environment: .sandbox, app: [proof], purchasesAreComplete: true, persona: stored.persona)
         let now = now()
         let decisions = decide(evidence, under: policies.current, at: now)
+        let state: PersonaAnswer.State =
+            if stored.revokedAt != nil { .revoked } else { stored.isValid(at: now) ? .valid : .expired }
         return PersonaAnswer(
-            name: stored.name,
-            state: stored.revokedAt != nil ? .revoked : stored.isValid(at: now) ? .valid : .expired,
+            name: stored.name, state: state,
             set: Dictionary(uniqueKeysWithValues: proof.settings), createdAt: stored.createdAt.rfc3339,
             expiresAt: stored.expiresAt.rfc3339, revokedAt: stored.revokedAt?.rfc3339,
             entitlements: Dictionary(

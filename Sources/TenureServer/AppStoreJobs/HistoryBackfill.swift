@@ -57,6 +57,7 @@ struct HistoryBackfill: Sendable {
                 }
                 return (update, outcome)
             }
+            // A failed decision is thrown here, so that `upToDate` can read newer policies and try again.
             try updated?.outcome.get()
         }
     }
