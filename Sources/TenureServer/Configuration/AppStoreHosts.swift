@@ -39,7 +39,7 @@ public struct AppStoreHosts: Sendable, Hashable {
         }
         switch parts.scheme {
         case "https": return nil
-        // Without encryption, others on the network could read a token, and with it every customer's purchases.
+        // A token gives access to every customer's purchases, so it is sent without encryption only on loopback.
         case "http" where ServiceConfiguration.isLoopback(host.trimmingCharacters(in: ["[", "]"])): return nil
         case "http": return "would get tokens without encryption; use https"
         default: return "isn't an https URL; write it as https://api.storekit.apple.com"

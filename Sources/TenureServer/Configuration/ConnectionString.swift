@@ -26,8 +26,8 @@ package enum ConnectionString {
         // Any other word with a slash is part of a path.
         let names = lastNames.prefix(1) + words.dropFirst().filter { !$0.contains("/") }
         guard names.contains(where: { options.contains(String($0)) }) else { return false }
-        // A string with only one name may be a path with a folder such as `user=1`. Then a slash follows later in the
-        // value.
+        // A string with only one name may be a path with a folder such as `user=1`. Then the value has a slash, but
+        // doesn't begin with one.
         let value = parts[1].drop { $0.isWhitespace || $0 == "'" }
         return names.count > 1 || !value.contains("/") || value.hasPrefix("/")
     }

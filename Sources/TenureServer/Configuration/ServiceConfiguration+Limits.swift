@@ -18,8 +18,8 @@ extension ServiceConfiguration {
         /// limit. Behind a declared proxy, the number limits the concurrent requests of one client instead. The default
         /// is high, because a mobile carrier may use one address for all of its customers.
         public var connectionsPerAddress = 256
-        /// The bytes per second that a client must send of a body, over the last `Timeouts.body` seconds; 0 for no
-        /// limit. The default is the same as in Apache's `mod_reqtimeout`.
+        /// The lowest rate at which a client may send a body, in bytes per second over the last `Timeouts.body` seconds;
+        /// 0 for no limit. The default is the same as in Apache's `mod_reqtimeout`.
         public var bodyRate = 500
 
         /// The defaults of `tenure serve`.
@@ -43,7 +43,8 @@ extension ServiceConfiguration {
         public init() {}
     }
 
-    /// How often one client may send requests. A mobile carrier may use one address for all of its customers.
+    /// How often one client may send requests. The rates are high, because a mobile carrier may use one address for all
+    /// of its customers.
     public struct RateLimits: Sendable, Hashable {
         /// The rate for one IPv4 address or one /64 of IPv6. The response to further requests is 429 with
         /// `Retry-After`.

@@ -55,7 +55,7 @@ public struct ServiceConfiguration: Sendable {
     /// The share of Apple's rate limits that the service uses. Only a local App Store allows a share above 1.
     package var appStoreRateShare: Double = 1
 
-    /// Asset packs for customers who bought them; nil if the service delivers no content.
+    /// The asset packs, files that a purchase unlocks; nil if the service delivers no content.
     public var content: ContentSettings?
     /// How many downloads a customer may have in progress.
     package var downloadsPerCustomer = defaultDownloadsPerCustomer
@@ -68,8 +68,7 @@ public struct ServiceConfiguration: Sendable {
     /// How webhooks are sent; tests set it.
     var webhookDelivery = WebhookDelivery()
 
-    /// What happens if an acquisition (one Apple Account getting the app) that is linked to one user of the app is
-    /// linked to another user.
+    /// What happens if an acquisition (one Apple Account getting the app) is linked to a second user of the app.
     package var transfer = Transfer.never
 
     /// The limits of requests and connections.
@@ -134,7 +133,8 @@ public struct ServiceConfiguration: Sendable {
         databasePath.contains("://") || ConnectionString.matches(databasePath) ? nil : databasePath
     }
 
-    /// The maximum number of connections. A download needs an open file in addition to its connection.
+    /// The maximum number of connections: at most two thirds of the files that the process may open, because a download
+    /// needs an open file in addition to its connection.
     var connectionLimit: Int { min(limits.connections, OpenFiles.available * 2 / 3) }
 
     /// Whether the service listens on loopback only.

@@ -47,7 +47,7 @@ final class ContentFile: Sendable {
         }
     }
 
-    /// Reads exactly `count` bytes. Throws `ReadFailed` if the file has become too short.
+    /// Reads exactly `count` bytes. Throws `ReadFailed` if reading fails, or if the file has become too short.
     func read(_ count: Int, at offset: Int64) async throws -> ByteBuffer {
         try await Self.threads.runIfActive { [self] in
             var buffer = ByteBufferAllocator().buffer(capacity: count)
