@@ -75,8 +75,8 @@ struct AppStoreClient: Sendable {
                 log(error, of: call, in: environment)
                 if case .notAuthorized = error, !nextRejectionIsFinal {
                     // Tries again at once with a new token. If the App Store rejects the new token, too, the key is
-                    // wrong. But if the clock was changed, the first token may have expired on its way. Then its
-                    // rejection says nothing about the key, so the next rejection isn't final yet.
+                    // wrong. But if the clock was changed, this token may have expired on its way. Then its rejection
+                    // says nothing about the key, so the next rejection isn't final yet.
                     let hasExpired = time.now().timeIntervalSince(askedAt) >= AppStoreCredentials.lifetime
                     rejectedTokens += 1
                     nextRejectionIsFinal = !hasExpired || rejectedTokens >= retryPolicy.attempts

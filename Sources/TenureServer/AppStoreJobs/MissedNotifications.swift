@@ -48,7 +48,8 @@ struct MissedNotifications: Service {
         return next.map { max($0.timeIntervalSince(time.now()), 1) } ?? Self.pause
     }
 
-    /// Fetches the missed notifications of an environment. Returns the error if that fails; otherwise nil.
+    /// Fetches the missed notifications of an environment. Returns the error if that fails; nil if it succeeds or is
+    /// canceled.
     @discardableResult func fetch(in environment: AppStoreEnvironment) async -> (any Error)? {
         do {
             let name = Self.progressName(for: environment)

@@ -112,6 +112,7 @@ struct KeyAgreement: Sendable {
         let current = keys.current
         let hasSameKey = storedKeys?.signingKey == current.id
         let root = current.file.root?.id
+        // A key file without an offline root agrees with any root in the database.
         var isSame = hasSameKey && (root == nil || root == storedKeys?.root)
         // If the database has another key, only a rotation by this process may replace it. Otherwise this process's key
         // is the older one.
