@@ -58,8 +58,8 @@ extension Request {
         return try AdminParameter.reason(String(text))
     }
 
-    /// Returns the header `Idempotency-Key`; nil if it's missing. Two requests with the same key are performed only
-    /// once. Throws `malformedRequest` if the key can't be an ID.
+    /// Returns the header `Idempotency-Key`; nil if it's missing. If a client repeats a request with the same key, its
+    /// change is performed only once. Throws `malformedRequest` if the key can't be an ID.
     func idempotencyKey() throws(Problem) -> String? {
         guard let name = HTTPField.Name("Idempotency-Key"), let text = headers[name] else { return nil }
         return try AdminParameter.id(text, "Idempotency-Key")

@@ -52,6 +52,7 @@ struct AppsHandlers: Sendable {
                 guard let error = await apps[app.name]?.service.store.writeFailure() else { continue }
                 context.logger.error("the database failed", metadata: ["app": "\(app.name)", "detail": "\(error)"])
             }
+            // If all apps fail for the same reason, the response has this reason.
             let list = states.map { "\($0.name): \($0.reason ?? "ok")" }.joined(separator: ", ")
             throw Problem(
                 .busy, "no app is ready (\(list)); the log says why",

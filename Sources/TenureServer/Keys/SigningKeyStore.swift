@@ -26,7 +26,7 @@ struct SigningKeyStore: Sendable {
         return (try keys(in: bytes), bytes)
     }
 
-    /// Changes the keys and replaces the file, while other processes that want to change it wait. If `change` throws or
+    /// Changes the keys and replaces the file. Meanwhile, other processes that change the file wait. If `change` throws or
     /// the process is killed, the file stays unchanged.
     func update<Result>(_ change: (inout SigningKeyFile) throws -> Result) throws -> Result {
         let lock = open(folder, O_RDONLY | O_CLOEXEC)
