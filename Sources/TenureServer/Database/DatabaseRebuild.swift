@@ -100,6 +100,7 @@ package struct DatabaseRebuild: Sendable {
                 return .changed
             }
             let result = try await store.rebuild(number) { rows throws(StoreError) in try derivation.facts(of: rows) }
+            // A customer who isn't in the database anymore counts as unchanged.
             return result?.hasChanged == true ? .changed : .same
         } catch {
             guard case .damaged(let detail) = error else { throw error }
