@@ -25,9 +25,7 @@ struct SubscriptionStatuses: Sendable {
 
     /// Verifies and adds one subscription of the response. Throws `unreadable` if the response doesn't have the
     /// documented form, and `untrusted` if verifying an artifact later may succeed.
-    mutating func add(
-        _ entry: AppStoreReply, by verifier: AppStoreVerifier, now: Date
-    ) throws(AppStoreFailure) {
+    mutating func add(_ entry: AppStoreReply, by verifier: AppStoreVerifier, now: Date) throws(AppStoreFailure) {
         let (index, environment) = (subscriptions.count, environment)
         var subscription = Subscription(status: try entry.optionalInteger("status").map(Open.init))
         let transaction = try entry.text("signedTransactionInfo")
