@@ -1,10 +1,7 @@
 import Foundation
 package import Hummingbird
-import HummingbirdCore
-import HummingbirdTLS
 public import Logging
 import NIOCore
-import NIOPosix
 import ServiceLifecycle
 package import TenureStore
 import UnixSignals
@@ -112,154 +109,6 @@ func buildApplication(
     }
 }
 
-extension TenureService {
-    /// Returns the application of a service with one app: the server and the other services that run as long as the
-    /// process.
-    ///
-    /// - Parameter router: The routes; nil for the routes of `router()`.
-    func application(
-        logger: Logger, router: Router<ServiceContext>? = nil,
-        onServerRunning: @escaping @Sendable (_ port: Int) async -> Void
-    ) throws(ServiceError) -> Application<RouterResponder<ServiceContext>> {
-        let routes = if let router { router } else { try self.router() }
-        let certificate = try configuration.serverCertificate()
-        let reloading = SecretReloading(certificate: certificate, bucket: content?.s3, metrics: metrics, logger: logger)
-        let services = databaseServices(logger: logger) + (try configuredServices(logger: logger)) + [reloading]
-        return try configuration.application(
-            routes.responder(), metrics, certificate, services: services, logger: logger,
-            onServerRunning: onServerRunning)
-    }
-
-    /// The services that run as long as the database is open, in addition to the server. Services end in reverse order,
-    /// so the database closes last.
-    func databaseServices(logger: Logger) -> [any Service] {
-        let watch = DatabaseWatch(store: store, logger: logger)
-        return [
-            DatabaseClosing(store: store, metrics: metrics, watch: watch, logger: logger),
-            watch,
-            LeftoverRemoval(store: store, now: configuration.now, logger: logger),
-            LogClearing(store: store),
-        ]
-    }
-
-    /// Returns the services that depend on the configuration: webhooks, content, signing keys and the App Store. Logs
-    /// warnings about the configuration.
-    func configuredServices(logger: Logger) throws(ServiceError) -> [any Service] {
-        logWarnings(logger)
-        var services: [any Service] = [
-            EndpointRegistry(configuration: configuration, store: store, logger: logger),
-            SigningKeyWatch(keys: signingKeys, agreement: keyAgreement, now: configuration.now, logger: logger),
-        ]
-        if let content { services.append(ContentWatch(folder: content.folder, logger: logger)) }
-        if let webhooks = try configuration.webhookServices(
-            entitlementComparer, store: store, metrics: metrics, logger: logger)
-        {
-            services += [webhooks.entitlementChanges, webhooks.deliveries]
-        }
-        // Services end in reverse order, so the transport ends after the jobs that send requests through it.
-        if let jobs = try appStoreJobs(logger: logger) { services += [http, jobs.histories, jobs.notifications] }
-        return services
-    }
-
-    /// Warns if the policy file isn't the policy in effect, and if there is a copy of a database file that was
-    /// replaced.
-    private func logWarnings(_ logger: Logger) {
-        if let database = configuration.databaseFile, let copy = SQLiteDatabase.savedCopy(of: database) {
-            logger.warning(
-                """
-                `\(copy)` was saved when the database's file was replaced; restore it with `tenure database restore`, or \
-                remove it if you don't need it
-                """)
-        }
-        let inEffect = policies.inEffect
-        guard ActivePolicy.digest(of: configuration.policy) != inEffect.sha256 else { return }
-        logger.warning(
-            """
-            the policy file isn't the policy in effect; publish it with `tenure policy publish`, or replace it with the \
-            output of `tenure policy show \(inEffect.version)`
-            """, metadata: ["version": "\(inEffect.version)"])
-    }
-}
-
-extension ServiceConfiguration {
-    /// Reads the TLS certificate from its files; nil if no files are configured, so that the service uses plain HTTP.
-    fileprivate func serverCertificate() throws(ServiceError) -> ServerCertificate? {
-        try certificateFiles.map { files throws(ServiceError) in try ServerCertificate(files, now: now) }
-    }
-
-    /// Creates the server with this configuration's address and limits, and with `certificate`.
-    fileprivate func application<Responder: HTTPResponder>(
-        _ responder: Responder, _ metrics: ServiceMetrics, _ certificate: ServerCertificate?, services: [any Service],
-        logger: Logger, onServerRunning: @escaping @Sendable (_ port: Int) async -> Void
-    ) throws(ServiceError) -> Application<Responder> where Responder.Context == ServiceContext {
-        // Each connection gets a handler that checks the heads of requests, and a handler that enforces timeouts and
-        // limits.
-        let (timeouts, limits) = (timeouts, limits)
-        let connections = Connections(
-            limit: connectionLimit, limitPerAddress: limits.connectionsPerAddress, proxies: proxies,
-            bodyWindow: timeouts.body
-        ) { metrics.closedForRoom(in: $0) }
-        let plain = HTTPServerBuilder.http1(
-            configuration: .init(
-                additionalChannelHandlers: [
-                    RequestHeadCheckInstaller(),
-                    ConnectionHandler(timeouts, bodyRate: limits.bodyRate, connections: connections) {
-                        metrics.closedSlowClient(at: $0)
-                    },
-                ], idleTimeout: .seconds(Int64(timeouts.idle))))
-        var server = plain
-        if let certificate {
-            do {
-                server = try .tls(plain, tlsConfiguration: certificate.configuration)
-            } catch {
-                throw .failed("TLS can't be set up: \(error)")
-            }
-        }
-        BodyBudget.process.allow(bodiesOf: limits.bodySize)
-        return Application(
-            responder: responder, server: server,
-            configuration: ApplicationConfiguration(
-                address: .hostname(host, port: port), serverName: nil, backlog: 1024,
-                availableConnectionsDelegate: connections),
-            // The server completes its requests and ends before these services end.
-            services: services, onServerRunning: { channel in await onServerRunning(channel.localAddress?.port ?? 0) },
-            eventLoopGroupProvider: .shared(eventLoops), logger: logger)
-    }
-}
-
-/// The event loops of the process, half as many as cores. Responses are made on Swift's own threads, as many as cores.
-/// With more event loops, the threads compete for cores: on two cores, one loop served 15 % more customers per second
-/// than two. The event loops never end, because they are needed as long as the process runs.
-private let eventLoops = MultiThreadedEventLoopGroup(numberOfThreads: max(1, System.coreCount / 2))
-
-/// Closes the database when the service ends. Logs how many requests were aborted by the shutdown timeout.
-private struct DatabaseClosing: Service {
-    let store: Store
-    let metrics: ServiceMetrics
-    let watch: DatabaseWatch
-    let logger: Logger
-
-    func run() async throws {
-        await withTaskCancellationHandler {
-            try? await gracefulShutdown()
-        } onCancel: {
-            // The shutdown timeout is over. The requests in progress are counted now, because the service is about to
-            // abort them.
-            let requests = metrics.requestsInFlight
-            guard requests > 0 else { return }
-            logger.warning(
-                "requests that didn't complete within the shutdown timeout were aborted",
-                metadata: ["requests": .stringConvertible(requests)])
-        }
-        // A separate task closes the database, because this task is canceled after the shutdown timeout.
-        let closing = Task { [store, watch] in
-            await watch.check()
-            try await store.close()
-        }
-        try await closing.value
-    }
-}
-
 extension ServiceError {
     /// Explains an error of the running server, such as a port that is in use.
     fileprivate init(listening error: any Error, _ configuration: ServiceConfiguration) {
@@ -270,44 +119,6 @@ extension ServiceError {
             self = .cannotListen(
                 host: host, port: port, detail: String(cString: strerror(error.errnoCode)).lowercased())
         default: self.init(wrapping: error)
-        }
-    }
-}
-
-/// Reloads the TLS certificate, and the secrets of the S3 bucket that has the content, on SIGHUP, until the service
-/// ends. If neither is configured, the signal has no effect, except at a terminal: there, the signal means that the
-/// terminal was closed, and ends the process.
-struct SecretReloading: Service {
-    let certificate: ServerCertificate?
-    let bucket: S3Links?
-    let metrics: ServiceMetrics
-    let logger: Logger
-
-    /// Ignores SIGHUP until this service runs, because by default the signal ends the process. At a terminal, the
-    /// signal isn't ignored.
-    static func ignoreSignalUntilRunning() { if !hasTerminal { signal(SIGHUP, SIG_IGN) } }
-
-    /// Whether a person started the process at a terminal.
-    static let hasTerminal = isatty(STDIN_FILENO) == 1
-
-    func run() async throws {
-        certificate?.report(to: metrics)
-        let hasEffect = certificate != nil || bucket != nil
-        if !hasEffect, Self.hasTerminal { return try await gracefulShutdown() }
-        for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() {
-            if !hasEffect {
-                logger.info("SIGHUP has no effect, because neither a TLS certificate nor a bucket is configured")
-            }
-            certificate?.reload(metrics, logger)
-            guard let bucket else { continue }
-            do throws(ServiceError) {
-                try bucket.reload()
-                logger.info("reloaded the secrets of the bucket")
-            } catch {
-                logger.error(
-                    "the new secrets of the bucket are invalid; the previous ones stay in use",
-                    metadata: ["detail": "\(error.description)"])
-            }
         }
     }
 }

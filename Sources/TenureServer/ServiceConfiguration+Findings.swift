@@ -93,6 +93,7 @@ extension ServiceConfiguration {
         })
         findings.append(errorOf: { () throws(ServiceError) in
             guard AccessTokenKey.file(in: folderOfKeys).exists else { return }
+            // Reading the secret doesn't depend on the database's ID.
             _ = try AccessTokenKey(folder: folderOfKeys, databaseID: [])
         })
         return findings
@@ -107,8 +108,8 @@ extension ServiceConfiguration {
         return withoutKeysFolder.findingsExceptKeys.filter { $0 != .noKeysFolder }
     }
 
-    /// The mistake if a folder is missing or not writable; empty if there is no mistake. `file` is the path in the
-    /// folder for which the service needs the folder, or the folder itself.
+    /// The mistake if a folder is missing or not writable; empty if there is no mistake. `file` is the file for which
+    /// the service needs the folder, or the folder itself.
     private static func folderFinding(_ folder: String, for file: String) -> [ServiceError] {
         let folder = folder.isEmpty ? "." : folder
         var isFolder: ObjCBool = false

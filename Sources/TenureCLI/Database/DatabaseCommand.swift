@@ -141,8 +141,8 @@ struct DatabaseRebuildCommand: AsyncParsableCommand {
             progress.end()
             terminal.write(
                 "\(counted(outcome.customers, "customer")): \(outcome.changed) \(dryRun ? "would change" : "changed")")
-            guard outcome.stopped == 0 else {
-                Terminal.standardError.write("error: \(counted(outcome.stopped, "customer")) couldn't be rebuilt")
+            guard outcome.failed == 0 else {
+                Terminal.standardError.write("error: \(counted(outcome.failed, "customer")) couldn't be rebuilt")
                 throw ExitCode.error
             }
         }

@@ -8,7 +8,7 @@ import TenureStore
 /// Checks that `Authorization: Bearer …` contains a valid admin key with the needed right.
 package struct AdminKeyCheck: Sendable {
     let store: Store
-    /// The key in the file of the setting `adminKeyFile`; nil if it isn't set. All other keys are in the database.
+    /// The key in the file of the setting `adminKeyFile`; nil without this setting. All other keys are in the database.
     let configuredKey: AdminKey?
     let now: @Sendable () -> Date
     private let wrongKeys = WrongKeyLimit()
@@ -20,7 +20,7 @@ package struct AdminKeyCheck: Sendable {
     /// right.
     ///
     /// Throws `notAuthenticated` for a missing or wrong key, and `tooManyRequests` after many wrong keys. Throws
-    /// `forbidden` if the key lacks the right, and writes the refusal to the audit trail.
+    /// `forbidden` if the key's scope (its set of rights) lacks the right, and writes the refusal to the audit trail.
     ///
     /// - Parameter customer: The public ID of the customer whom the request is about, for the audit trail.
     func keyName(
@@ -57,7 +57,6 @@ package struct AdminKeyCheck: Sendable {
     }
 
     /// Returns the name and scope of a key; nil if it is neither the configured key nor a valid key in the database.
-    /// The scope is the key's set of rights.
     private func key(with secret: KeySecret) async throws(StoreError) -> (name: String, scope: StoredAdminKey.Scope)? {
         if let configuredKey, configuredKey.matches(secret) { return (Self.configuredName, .admin) }
         return try await store.read { try $0.key(withSecret: secret.hash) }.map { ($0.name, $0.scope) }

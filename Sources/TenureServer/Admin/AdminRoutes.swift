@@ -12,6 +12,7 @@ extension TenureService {
     /// - Parameter appStore: The client of the App Store Server API; nil if no key is configured.
     func addAdminRoutes(to router: Router<ServiceContext>, verifier: AppStoreVerifier, appStore: AppStoreClient?) {
         let (now, bodySize) = (configuration.now, configuration.limits.bodySize)
+        // A realm is the environment or test authority that signed a customer's artifacts.
         let realms = AcceptedRealms(configuration.anchors)
         let keys = AdminKeyCheck(store: store, configuredKey: AdminKey(configuration.adminKey), now: now)
         let search = SearchHandlers(store: store, realms: realms, verifier: verifier, appStore: appStore, now: now)
@@ -24,6 +25,7 @@ extension TenureService {
         let publisher = PolicyPublisher(store: store, policies: policies, bundleID: personas.bundleID, now: now)
         let policy = PolicyHandlers(store: store, policies: policies, publisher: publisher)
 
+        /// Adds a route for requests with this right.
         func on(
             _ method: HTTPRequest.Method, _ path: RouterPath, _ right: AdminRight,
             _ handler: @escaping @Sendable (AdminCall) async throws -> Response
@@ -65,11 +67,13 @@ extension TenureService {
 
         on(.get, "v1/admin/audit", .audit, audit.list)
 
+        // Personas are test customers for sandbox builds.
         on(.get, "v1/admin/personas", .persona, persona.list)
         on(.post, "v1/admin/personas", .persona, persona.create)
         on(.post, "v1/admin/personas/ready-made", .persona, persona.createReadyMade)
         on(.delete, "v1/admin/personas/:name", .persona, persona.revoke)
 
+        // A rehearsal is a dry run of a new policy over all customers.
         on(.get, "v1/admin/policies", .policies, policy.list)
         on(.post, "v1/admin/policies", .publish, policy.publish)
         on(.get, "v1/admin/policies/:version", .policies, policy.show)

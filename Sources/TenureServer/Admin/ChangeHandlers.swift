@@ -75,7 +75,7 @@ struct ChangeHandlers: Sendable {
         try await link(try await call.body(UserRequest.self).userID, to: .publicID(id), call)
     }
 
-    /// `DELETE /v1/admin/customers/{id}/links/{userID}`: unlinks a user.
+    /// `DELETE /v1/admin/customers/{id}/links/{user}`: unlinks a user.
     @Sendable func unlink(_ call: AdminCall, id: String) async throws -> Response {
         let user = try call.context.pathID("user")
         let outcome = try await perform(
@@ -83,8 +83,8 @@ struct ChangeHandlers: Sendable {
         return try response(to: outcome, user: user, isLinked: false)
     }
 
-    /// `POST /v1/link`: the app's server links its user to a customer. The request contains an access token, which
-    /// proves that the user's app has the customer's purchases, or a public ID, which proves nothing.
+    /// `POST /v1/link`: the app's server links its user to a customer. The request names the customer by an access
+    /// token, which proves that the user's app has the customer's purchases, or by a public ID, which proves nothing.
     @Sendable func linkByServer(_ call: AdminCall) async throws -> Response {
         let body = try await call.body(LinkRequest.self)
         let customer: CustomerName
@@ -102,8 +102,8 @@ struct ChangeHandlers: Sendable {
         return try response(to: outcome, user: user, isLinked: true)
     }
 
-    /// Returns the response to linking or unlinking. The response contains only the customer's public ID, because a key
-    /// of the scope `link` may not read customers.
+    /// Returns the response to linking or unlinking. Its field `isNew` is false if nothing changed. The response has
+    /// only the customer's public ID, because a key of the scope `link` may not read customers.
     private func response(to outcome: ChangeOutcome, user: String, isLinked: Bool) throws -> Response {
         guard case .done(let customer, let isNew) = outcome else { throw Problem.unexpectedOutcome }
         return .jsonObject { json in
@@ -115,13 +115,13 @@ struct ChangeHandlers: Sendable {
     }
 
     /// Returns the customer's row ID in an access token. Throws `malformedRequest` if the token is invalid or expired,
-    /// or if there is no such customer.
+    /// or if its realm (a signing authority, see `Realm`) isn't accepted or doesn't have this customer.
     private func customerRowID(in text: String) async throws -> Int64 {
         guard let token = accessTokenKey.token(in: text.utf8), customers.now() < token.expiresAt,
             customers.realms.contains(token.realm), let customer = try await customers.store.lookUp(token.customer),
             customer.realm == token.realm
         else {
-            // Status 401 would mean that the server's admin key is invalid.
+            // The status isn't 401, which would mean that the request's admin key is invalid.
             throw Problem(.malformedRequest, "`accessToken` is invalid or expired; let the app sync again")
         }
         return token.customer
@@ -158,8 +158,9 @@ struct ChangeHandlers: Sendable {
         try await checkRealm(of: customer, for: change, by: call.actor)
         let (store, now) = (customers.store, customers.now())
         let requested = RequestedChange(change, actor: call.actor, reason: reason, at: now, request: id)
-        // Separating merged customers verifies their artifacts again, to find what each of them has. Most artifacts are
-        // verified before the transaction of the change, so that other requests don't wait for it.
+        // When merged customers are separated, a `Rederivation` verifies their artifacts again, to find what each customer
+        // has. Most artifacts are verified here, before the transaction of the change, because other requests wait for
+        // that transaction.
         let derivation = Derivation(verifier: verifier)
         let rederivation =
             change.maySeparateCustomers
@@ -172,8 +173,8 @@ struct ChangeHandlers: Sendable {
         return outcome
     }
 
-    /// Refuses a change to a customer of a realm (a signing authority, see `Realm`) that this service doesn't accept,
-    /// as if the customer didn't exist. Adds the refusal to the audit trail.
+    /// Checks that this service accepts the customer's realm. Otherwise adds the refusal to the audit trail, and throws
+    /// as if the customer didn't exist. The realm of a row ID was checked when the access token was read.
     private func checkRealm(of customer: CustomerName, for change: CustomerChange, by actor: String) async throws {
         guard case .publicID(let id) = customer,
             let storedCustomer = try await customers.store.read({ try $0.customer(named: id) }),
@@ -188,64 +189,14 @@ struct ChangeHandlers: Sendable {
     }
 }
 
-/// The body of `POST /v1/admin/customers/{id}/grants`.
-struct GrantRequest: AdminRequest {
-    let entitlement: String
-    /// The reason that the timeline and exports show.
-    let reason: String
-    /// The end of the grant; nil if the grant is permanent.
-    let until: Date?
-
-    enum CodingKeys: String, CodingKey, CaseIterable { case entitlement, reason, until }
-}
-
-/// The body of `POST /v1/admin/customers/{id}/revocations`.
-struct RevocationRequest: AdminRequest {
-    let entitlement: String
-    /// The reason that the timeline and exports show.
-    let reason: String
-
-    enum CodingKeys: String, CodingKey, CaseIterable { case entitlement, reason }
-}
-
-/// The body of `POST /v1/admin/customers/{id}/links`.
-struct UserRequest: AdminRequest {
-    /// The ID that the app's server has for the user; at most 256 bytes.
-    let userID: String
-
-    enum CodingKeys: String, CodingKey, CaseIterable { case userID }
-}
-
-/// The body of `POST /v1/link`. It has either `accessToken` or `customer`.
-struct LinkRequest: AdminRequest {
-    /// The ID that the app's server has for the user.
-    let userID: String
-    /// The access token that the user's app received from the service.
-    let accessToken: String?
-    /// The public ID of a customer.
-    let customer: String?
-
-    enum CodingKeys: String, CodingKey, CaseIterable { case userID, accessToken, customer }
-}
-
-/// The body of `POST /v1/admin/customers/{id}/merges`.
-struct MergeRequest: AdminRequest {
-    /// The public ID of the other customer.
-    let other: String
-    /// Why support merges the customers, for the audit trail.
-    let reason: String
-
-    enum CodingKeys: String, CodingKey, CaseIterable { case other, reason }
-}
-
 extension Problem {
-    /// The problem if the outcome doesn't fit the requested change, such as the outcome of an erasure after a grant.
-    /// That would be a defect of the service.
+    /// The problem if the database returns the outcome of another kind of change, such as the outcome of an erasure
+    /// after a grant. That would be a defect of the service.
     static let unexpectedOutcome = Problem(
         .internalError,
         "the database didn't return the outcome of this change; read the customer to see whether it was made")
 
-    /// The status and message of each refused change.
+    /// Creates the response to a refused change.
     fileprivate init(_ refusal: ChangeOutcome.Refusal) {
         let isNotFound = [.noSuchCustomer, .noSuchOther, .notLinked, .notMerged].contains(refusal)
         let detail =

@@ -19,6 +19,7 @@ extension JSONWriter {
         objects("devices", details.devices) { $0.fields(of: $1) }
         objects("trialSessions", details.trialSessions) { $0.fields(of: $1) }
         objects("audit", details.audit) { $0.fields(of: $1) }
+        // Each unbound customer has the same fields as this customer.
         objects("unboundCustomers", details.unbound) { $0.fields(of: $1) }
     }
 
@@ -70,10 +71,11 @@ extension JSONWriter {
         field("receivedAt", entry.receivedAt)
         guard let bytes = entry.bytes else { return }
         // The bytes as they were received. A receipt is binary, so it is in Base64. All others are JWS, which is text.
-        let isReceipt = entry.kind == "\(Artifact.Kind.receipt)"
-        field(
-            isReceipt ? "base64" : "jws",
-            String(decoding: isReceipt ? Base64.standard.encode(bytes) : bytes, as: UTF8.self))
+        if entry.kind == "\(Artifact.Kind.receipt)" {
+            field("base64", String(decoding: Base64.standard.encode(bytes), as: UTF8.self))
+        } else {
+            field("jws", String(decoding: bytes, as: UTF8.self))
+        }
     }
 
     mutating func fields(of device: CustomerDetails.Device) {
@@ -96,21 +98,5 @@ extension JSONWriter {
         field("action", entry.action)
         field("customer", ifPresent: entry.customer)
         field("detail", entry.detail)
-    }
-
-    /// Writes a page of a list of objects.
-    ///
-    /// - Parameters:
-    ///   - name: The name of the list's field.
-    ///   - next: The position from which the following page continues; nil on the last page.
-    ///   - fields: Writes the fields of one object.
-    mutating func page<Element>(
-        _ name: String, of elements: some Collection<Element>, next: Int64?,
-        _ fields: (inout JSONWriter, Element) -> Void
-    ) {
-        object { json in
-            json.objects(name, elements, fields)
-            json.field("next", orNull: next)
-        }
     }
 }

@@ -17,8 +17,8 @@ struct CustomerHandlers: Sendable {
             json.value(answer)
             json.field("createdAt", details.customer.createdAt)
             json.objects("mergedCustomers", details.members) { $0.fields(of: $1) }
-            // Leaves out the IDs of renewals, order lines and shared purchases. The original transaction IDs already
-            // say which purchases the customer has.
+            // Leaves out the last kinds: the IDs of renewals, order lines and shared purchases. The original transaction
+            // IDs already say which purchases the customer has.
             json.objects("identities", details.identities.filter { $0.kind < .transactionID }) { $0.fields(of: $1) }
             json.objects("promises", details.promises) { $0.fields(of: $1) }
             json.objects("support", details.support) { $0.fields(of: $1) }
@@ -45,8 +45,9 @@ struct CustomerHandlers: Sendable {
     /// `GET /v1/admin/customers/{id}/export?unboundAfter=…`: everything stored about a customer, with each artifact
     /// exactly as it was received.
     ///
-    /// This includes unbound customers with the IDs of this customer: sets of artifacts that came without proof that
-    /// they belong to the sender. Only the unbound customers come in pages. Each page repeats all other data.
+    /// The export includes the unbound customers with IDs of this customer. An unbound customer is a set of artifacts
+    /// that came without proof that they belong to the sender. Only the unbound customers come in pages. Each page
+    /// repeats all other data.
     @Sendable func export(_ call: AdminCall, id: String) async throws -> Response {
         let now = customers.now()
         let unboundAfter = try call.request.position("unboundAfter", from: "nextUnbound") ?? 0
@@ -63,44 +64,5 @@ struct CustomerHandlers: Sendable {
             json.object("data") { $0.fields(of: details) }
             json.field("nextUnbound", orNull: details.nextUnbound)
         }
-    }
-}
-
-/// Reads customers for the admin API. Customers of a realm that the service doesn't accept are treated as not found. A
-/// realm is an environment of the App Store, or a test authority that replaces it.
-struct CustomerReader: Sendable {
-    let store: Store
-    let policies: ActivePolicy
-    let realms: AcceptedRealms
-    let now: @Sendable () -> Date
-
-    /// The problem for an unknown customer. Its detail doesn't repeat the requested ID, because the ID may be a user's
-    /// name.
-    private static let noSuchCustomer = Problem(
-        .notFound, "there is no customer with this ID; find customers with `POST /v1/admin/customers/find`")
-
-    /// Returns what is stored about the customer with this public ID. Throws `notFound` if there is no such customer.
-    ///
-    /// - Parameters:
-    ///   - parts: The optional parts to read too, such as the bytes of artifacts.
-    ///   - unboundAfter: The row ID after which the page of unbound customers begins.
-    func details(
-        _ id: String, with parts: CustomerDetails.Parts = [], unboundAfter: Int64 = 0
-    ) async throws -> CustomerDetails {
-        let details = try await store.read {
-            try $0.details(of: .publicID(id), with: parts, unboundAfter: unboundAfter)
-        }
-        guard let details, realms.contains(details.customer.realm) else { throw Self.noSuchCustomer }
-        return details
-    }
-
-    /// Returns the customer's decisions, freshly evaluated, with titles in the languages that the request accepts.
-    func answer(for customer: Customer, to request: Request) async throws -> CustomerAnswer {
-        guard let customer = try await store.customerForResponse(customer) else { throw Self.noSuchCustomer }
-        let (evidence, now) = (customer.evidence, now())
-        let decisions = try await policies.upToDate { try policies.decide(customer.facts, evidence, at: now) }
-        var answer = CustomerAnswer(customer, evidence: evidence, decisions: decisions)
-        answer.languages = request.languages
-        return answer
     }
 }

@@ -22,8 +22,7 @@ extension JSONWriter {
 }
 
 extension CustomerDetails {
-    /// Everything that has a date, oldest first. Entries with the same date are in the order in which this property
-    /// adds them.
+    /// Everything that has a date, oldest first.
     var timeline: [TimelineEntry] {
         var entries: [TimelineEntry] = []
         /// Adds what happened at a date; nothing if the date is unknown.
@@ -56,6 +55,7 @@ extension CustomerDetails {
                 "notification", at: notification.receivedAt,
                 [("type", notification.kind), ("subtype", subtype), ("signed", signed)])
         }
+        // A promise is a recorded right to an entitlement, which later policy edits can't take.
         for promise in promises {
             let (policy, until) = (String(promise.policyVersion), promise.until?.rfc3339)
             add(
@@ -75,6 +75,7 @@ extension CustomerDetails {
                 ])
         }
         for trial in trialSessions { add("trialSession", at: trial.beganAt, [("entitlement", trial.entitlement)]) }
+        // Entries with the same date stay in the order in which they were added.
         return entries.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }.map(\.element)
     }
 }

@@ -19,7 +19,7 @@ struct PastedArtifact {
     /// first, then the IDs of the JWS inside it. In each JWS, the `appTransactionId` comes first.
     let ids: [String]
 
-    /// The maximum number of IDs, because each ID is looked up in the database.
+    /// The maximum number of IDs. It limits the work, because each ID is looked up in the database.
     private static let maximumIDs = 100
 
     /// Reads and verifies an artifact. Throws `malformedRequest` for text that can't be read as an artifact.
@@ -42,10 +42,12 @@ struct PastedArtifact {
                 }
             }
             (status, rejection) = verdict ?? Self.verdict(on: artifact, by: verifier, now: now)
-            var uniqueIDs: Set<String> = []
-            self.ids = Array(
-                ids.compactMap { $0 }.filter { AdminParameter.isID($0) && uniqueIDs.insert($0).inserted }
-                    .prefix(Self.maximumIDs))
+            var uniqueIDs: [String] = []
+            for case let id? in ids where AdminParameter.isID(id) && !uniqueIDs.contains(id) {
+                uniqueIDs.append(id)
+                if uniqueIDs.count == Self.maximumIDs { break }
+            }
+            self.ids = uniqueIDs
         } catch {
             throw Problem(
                 .malformedRequest, "`artifact` must be a JWS, a receipt or a response of verifyReceipt: \(error.detail)"
@@ -53,8 +55,8 @@ struct PastedArtifact {
         }
     }
 
-    /// Verifies an artifact that support pasted, as if the App Store's server had sent it. So an app transaction is
-    /// accepted even if it wasn't signed for a device.
+    /// Verifies an artifact as if the App Store's server had sent it. So an app transaction is accepted even if it
+    /// wasn't signed for a device.
     private static func verdict(
         on artifact: AppStoreArtifact, by verifier: AppStoreVerifier, now: Date
     ) -> (status: String, rejection: Rejection?) {
@@ -93,7 +95,7 @@ extension JSONObject {
 extension ReceiptPayload {
     /// The IDs in a receipt. The download ID 0 is left out, because all receipts from test environments have it.
     fileprivate var ids: [String?] {
-        [downloadID.flatMap { $0 == 0 ? nil : String($0) }]
+        [downloadID == 0 ? nil : downloadID.map { String($0) }]
             + inAppPurchases.flatMap { [$0.originalTransactionID, $0.transactionID] }
     }
 }

@@ -69,20 +69,23 @@ struct PersonaHandlers: Sendable {
         return try .encoded(PersonasAnswer(personas: [answer(for: persona)]))
     }
 
-    /// Stores personas, and returns them with their signed tokens. If a valid persona already has one of the names, and
-    /// `replacing` is false, throws a problem and stores no persona.
+    /// Stores personas, and returns them with their signed tokens.
+    ///
+    /// Throws before any persona is stored: `malformedRequest` if the date of expiration isn't allowed, or `busy` if
+    /// another process has a newer signing key. Also throws `conflict` if a valid persona has one of the names, and
+    /// `replacing` is false.
     private func create(
-        _ personas: [NewPersona], expiring: Date?, replacing: Bool, by actor: String
+        _ newPersonas: [NewPersona], expiring: Date?, replacing: Bool, by actor: String
     ) async throws -> [PersonaAnswer] {
         let now = now()
         let expires = expiring ?? now.addingTimeInterval(Self.defaultLifetime)
         guard expires > now, expires <= now.addingTimeInterval(Self.maximumLifetime) else {
             throw Problem(.malformedRequest, "`expires` must be in the future and within 366 days")
         }
-        let signingKeys = self.personas.keys.current
+        let signingKeys = personas.keys.current
         // The key is checked before a persona is stored, because an outdated key couldn't sign the persona's token.
         try signingKeys.requireNewestKey()
-        let stored = personas.map {
+        let stored = newPersonas.map {
             StoredPersona(persona: Persona(name: $0.name, proof: $0.proof), createdAt: now, expiresAt: expires)
         }
         let takenNames = try await store.write(at: now, locking: [.personas]) {
@@ -96,23 +99,26 @@ struct PersonaHandlers: Sendable {
                 send `"replace": true`
                 """, reason: "nameTaken")
         }
-        return try zip(stored, personas).map { stored, persona in
-            let token = PersonaToken(persona: stored, bundleID: self.personas.bundleID)
-            return answer(for: stored, what: persona.what, token: try token.signed(by: signingKeys))
+        return try zip(stored, newPersonas).map { persona, newPersona in
+            let token = PersonaToken(persona: persona, bundleID: personas.bundleID)
+            return answer(for: persona, what: newPersona.what, token: try token.signed(by: signingKeys))
         }
     }
 
     /// Returns the persona for a response, with what the current policy decides about each entitlement of this persona.
+    ///
+    /// - Parameter what: A description of the customer whom a ready-made persona represents; nil for other personas.
     private func answer(for stored: StoredPersona, what: String? = nil, token: String? = nil) -> PersonaAnswer {
         let proof = stored.persona.proof
-        // Decides as for a sync of a sandbox build without purchases.
+        // Decides as if a sandbox build without purchases had synced.
         let evidence = Evidence(
             environment: .sandbox, app: [proof], purchasesAreComplete: true, persona: stored.persona)
         let now = now()
         let decisions = decide(evidence, under: policies.current, at: now)
+        let state: PersonaAnswer.State =
+            if stored.revokedAt != nil { .revoked } else { stored.isValid(at: now) ? .valid : .expired }
         return PersonaAnswer(
-            name: stored.name,
-            state: stored.revokedAt != nil ? .revoked : stored.isValid(at: now) ? .valid : .expired,
+            name: stored.name, state: state,
             set: Dictionary(uniqueKeysWithValues: proof.settings), createdAt: stored.createdAt.rfc3339,
             expiresAt: stored.expiresAt.rfc3339, revokedAt: stored.revokedAt?.rfc3339,
             entitlements: Dictionary(

@@ -27,6 +27,7 @@ struct PolicyHandlers: Sendable {
     @Sendable func show(_ call: AdminCall) async throws -> Response {
         let text = try call.context.pathID("version")
         try await policies.refreshNow()
+        // Other spellings of a number, such as `01`, name no version.
         guard let version = Int64(text), "\(version)" == text,
             let stored = try await store.read({ try $0.policies() }).first(where: { $0.version == version })
         else {
@@ -40,8 +41,8 @@ struct PolicyHandlers: Sendable {
                 policy: String(decoding: stored.compiled, as: UTF8.self)))
     }
 
-    /// `POST /v1/admin/policies/rehearsals`: reports what publishing a policy, or a rollback to a version, would change
-    /// for all customers.
+    /// `POST /v1/admin/policies/rehearsals`: reports what publishing a policy, or a rollback to a version (by default
+    /// the previous version), would change for all customers.
     @Sendable func rehearse(_ call: AdminCall) async throws -> Response {
         let body = try await call.body(RehearseRequest.self)
         let candidate: PolicyPublisher.Candidate

@@ -1,6 +1,6 @@
 import Foundation
 import Hummingbird
-package import TenureAPI
+import TenureAPI
 import TenureAppStore
 import TenureCore
 import TenureJSON
@@ -9,9 +9,10 @@ import TenureStore
 /// The routes that find customers, by an ID, by an artifact or by an order of the App Store.
 struct SearchHandlers: Sendable {
     let store: Store
+    /// The realms that this service accepts: environments and test authorities. Other customers aren't found.
     let realms: AcceptedRealms
     let verifier: AppStoreVerifier
-    /// The App Store Server API; nil if the service has no key for it.
+    /// The client of the App Store Server API; nil if the service has no key for it.
     let appStore: AppStoreClient?
     let now: @Sendable () -> Date
 
@@ -76,8 +77,8 @@ struct SearchHandlers: Sendable {
         }
     }
 
-    /// Returns the customers with artifacts that contain one of these transactions. Searches for each transaction only
-    /// in its realm: the authority that signed it.
+    /// Returns the customers who have one of these transactions. Searches for each transaction only in its realm: the
+    /// environment or test authority that signed it.
     private func customers(
         of transactions: [(artifact: SyncArtifact<TransactionPayload>, purchase: Purchase)]
     ) async throws -> [Customer] {
@@ -101,8 +102,8 @@ struct SearchHandlers: Sendable {
 }
 
 extension CustomerFacts {
-    /// Whether the customer's signed artifacts contain this ID. The search by ID isn't enough: it also finds customers
-    /// with a user ID, chosen by the app's server, that is the same number by chance.
+    /// Whether the customer's signed artifacts contain this ID. The search by ID isn't enough: it also searches the user
+    /// IDs, which the app's server chooses. A user ID may be the same number by chance.
     fileprivate func prove(_ identity: Identity) -> Bool {
         switch identity.kind {
         case .appTransactionID: proofs.contains { $0.id == .appTransaction(identity.value) }
@@ -116,7 +117,7 @@ extension CustomerFacts {
 
 extension Problem {
     /// Creates the response after a failed call to the App Store. It says what the client must change, what the
-    /// operator must correct in the configuration, or that the client may try again.
+    /// operator must correct, or that the client may try again.
     fileprivate init(_ failure: AppStoreFailure) {
         switch failure {
         case .invalidID:
@@ -141,29 +142,6 @@ extension Problem {
     }
 }
 
-/// The body of `POST /v1/admin/customers/find`.
-struct FindRequest: AdminRequest {
-    /// A JWS, a notification, a receipt in Base64, or a response of verifyReceipt, as text.
-    let artifact: String
-
-    enum CodingKeys: String, CodingKey, CaseIterable { case artifact }
-}
-
-/// The customers in the response to a search, as a client decodes them.
-package struct FoundCustomers: Sendable, Hashable, Decodable {
-    package let customers: [Customer]
-
-    /// A found customer.
-    package struct Customer: Sendable, Hashable, Decodable {
-        /// The public ID.
-        package let id: String
-        /// The environment of the App Store from which the customer's artifacts are.
-        package let environment: String
-
-        enum CodingKeys: String, CodingKey { case id, environment }
-    }
-}
-
 extension JSONWriter {
     /// Writes the fields of a customer that the response to a search has.
     fileprivate mutating func summaryFields(of customer: Customer) {
@@ -173,18 +151,4 @@ extension JSONWriter {
         if customer.realm.isTest { field("isTest", true) }
         field("createdAt", customer.createdAt)
     }
-}
-
-/// The response of `GET /v1/admin/orders/{order}`, as a client reads it.
-package struct OrderResponse: Sendable, Hashable, Decodable {
-    /// Whether the App Store has this order of the app.
-    package let isValid: Bool
-    /// The verified purchases of the order.
-    package let purchases: [PurchaseResponse]
-    /// The artifacts that can't be verified.
-    package let problems: [ArtifactProblem]
-    /// The customers with these purchases.
-    package let customers: [FoundCustomers.Customer]
-
-    enum CodingKeys: String, CodingKey { case isValid, purchases, problems, customers }
 }

@@ -5,25 +5,25 @@ import TenureCore
 
 /// Limits the wrong admin keys from one address, so that keys can't be guessed.
 final class WrongKeyLimit: Sendable {
-    /// The window of each address. See `countedAddress(of:)` for the form of an address.
-    private let windows = Locked<[String: Window]>([:])
-
     /// A minute in which the wrong keys of one address are counted.
     private struct Window {
         let end: Date
         /// The number of wrong keys.
         var count: Int
 
-        /// Whether the window isn't over. False too if the clock was set back by more than a window's length, because
-        /// the window would then end too late.
+        /// Whether the window is open now. If the clock was set back by more than a window's length, the window counts
+        /// as over, because it would end too late.
         func contains(_ now: Date) -> Bool { now < end && end.timeIntervalSince(now) <= 2 * WrongKeyLimit.length }
     }
+
+    /// The window of each address. See `countedAddress(of:)` for the form of an address.
+    private let windows = Locked<[String: Window]>([:])
 
     /// The number of wrong keys in a window, after which the address must wait until the window ends.
     static let limit = 10
     /// The length of a window in seconds.
     static let length: TimeInterval = 60
-    /// The most addresses to remember.
+    /// The maximum number of remembered addresses.
     static let capacity = 4096
 
     /// The address for which a client's wrong keys are counted: the client's IPv4 address, the /64 network of its IPv6
@@ -38,14 +38,15 @@ final class WrongKeyLimit: Sendable {
             retryAfter: seconds)
     }
 
-    /// Checks that the request has the configured admin key; otherwise throws `refusal`.
+    /// Checks that the request has this admin key. Otherwise throws `refusal`, or `tooManyRequests` after many wrong
+    /// keys.
     ///
-    /// As in `AdminKeyCheck`, a request without a key isn't a guess, and the right key is never refused.
+    /// As in `AdminKeyCheck`, a request without a key isn't counted as a wrong key, and the correct key always works.
     func check(
         _ key: AdminKey?, in request: Request, from address: String, now: Date, else refusal: Problem
     ) throws(Problem) {
         guard request.hasAuthorization else { throw refusal }
-        guard key?.matches(request) != true else { return }
+        if let key, key.matches(request) { return }
         try check(address, now: now)
         _ = countWrongKey(from: address, now: now)
         throw refusal
@@ -71,8 +72,8 @@ final class WrongKeyLimit: Sendable {
                 // the memory.
                 if windows.count >= Self.capacity { windows = [:] }
             }
-            let current = windows[address].flatMap { $0.contains(now) ? $0 : nil }
-            var window = current ?? Window(end: now.addingTimeInterval(Self.length), count: 0)
+            var window = Window(end: now.addingTimeInterval(Self.length), count: 0)
+            if let current = windows[address], current.contains(now) { window = current }
             window.count += 1
             windows[address] = window
             return window.count

@@ -1,5 +1,4 @@
 import TenureCore
-import TenureStore
 
 /// One request to the App Store Server API, the same for production and the sandbox.
 struct AppStoreCall: Sendable, Hashable {
@@ -9,7 +8,8 @@ struct AppStoreCall: Sendable, Hashable {
     /// The JSON of the request's body; nil if the request has no body.
     let body: [UInt8]?
 
-    /// Creates a call. The ID is appended to the endpoint's path. Throws `invalidID` if it can't be part of a path.
+    /// Creates a call. The ID, if any, is appended to the endpoint's path. Throws `invalidID` if the ID can't be part of
+    /// a path.
     ///
     /// - Parameter query: The names and values of the query. Names without a value are left out.
     init(
@@ -70,27 +70,5 @@ enum AppStoreEndpoint: String, Sendable, Hashable, CaseIterable {
     /// Requests per second for one app: Apple's limit in production, and a tenth of it in the sandbox.
     func rate(in environment: AppStoreEnvironment) -> Double {
         environment == .production ? properties.rate : properties.rate / 10
-    }
-}
-
-/// An ID with which the App Store finds a customer's purchases.
-enum AppStoreCustomerID: Sendable, Hashable {
-    /// A transaction ID or original transaction ID.
-    case transaction(String)
-    case appTransaction(String)
-
-    /// Chooses the most reliable of a customer's identities (the IDs by which the database finds the customer): the app
-    /// transaction ID, or else the original transaction ID that sorts first. Nil if the customer has neither.
-    init?(_ identities: some Sequence<Identity>) {
-        let reliable = identities.filter { $0.kind == .appTransactionID || $0.kind == .originalTransactionID }
-        guard let identity = reliable.min(by: { ($0.kind, $0.value) < ($1.kind, $1.value) }) else { return nil }
-        self = identity.kind == .appTransactionID ? .appTransaction(identity.value) : .transaction(identity.value)
-    }
-
-    /// The ID, for the path of a request.
-    var text: String {
-        switch self {
-        case .transaction(let id), .appTransaction(let id): id
-        }
     }
 }

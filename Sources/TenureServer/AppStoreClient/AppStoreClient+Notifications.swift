@@ -6,9 +6,9 @@ import TenureStore
 
 /// The calls for the history of sent notifications, and for test notifications.
 extension AppStoreClient {
-    /// Returns one page, up to 20, of the notifications that the App Store sent between two dates, and the token with
-    /// which to ask for the next page; nil if the response has none. The App Store keeps notifications for 180 days in
-    /// production, and for 30 days in the sandbox.
+    /// Returns a page of up to 20 notifications that the App Store sent between two dates. The returned
+    /// `paginationToken` asks for the next page; it's nil if the response has none. The App Store keeps notifications
+    /// for 180 days in production, and for 30 days in the sandbox.
     ///
     /// - Parameter paginationToken: The token in the previous page; nil for the first page.
     func notificationHistory(

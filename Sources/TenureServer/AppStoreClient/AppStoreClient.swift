@@ -62,8 +62,8 @@ struct AppStoreClient: Sendable {
         }
         let end = min(end, time.uptime() + retryPolicy.timeout)
         var failures = 0
-        // Whether another rejection of a token is final, and how many tokens were rejected.
-        var (hasRenewedToken, renewals) = (false, 0)
+        var rejectedTokens = 0
+        var nextRejectionIsFinal = false
         while true {
             // Waits until Apple's rate limit allows the call.
             try await sleep(try await limiter.takeToken(call.endpoint, in: environment, before: end))
@@ -73,13 +73,13 @@ struct AppStoreClient: Sendable {
                 return try await exchange(call, at: host, in: environment, token)
             } catch {
                 log(error, of: call, in: environment)
-                if case .notAuthorized = error, !hasRenewedToken {
-                    // Tries again at once with a new token. If the App Store rejects that, too, the key is wrong. But
-                    // if someone changes the clock, a token may expire while the request is on its way. Such a
-                    // rejection says nothing about the key, so it isn't counted.
+                if case .notAuthorized = error, !nextRejectionIsFinal {
+                    // Tries again at once with a new token. If the App Store rejects the new token, too, the key is
+                    // wrong. But if the clock was changed, this token may have expired on its way. Then its rejection
+                    // says nothing about the key, so the next rejection isn't final yet.
                     let hasExpired = time.now().timeIntervalSince(askedAt) >= AppStoreCredentials.lifetime
-                    renewals += 1
-                    hasRenewedToken = !hasExpired || renewals >= retryPolicy.attempts
+                    rejectedTokens += 1
+                    nextRejectionIsFinal = !hasExpired || rejectedTokens >= retryPolicy.attempts
                     await tokens.discard(token)
                     continue
                 }
@@ -99,13 +99,16 @@ struct AppStoreClient: Sendable {
         }
     }
 
-    /// Calls `ask` with the given environment; if it is nil, with each environment until one of them knows the ID that
-    /// `ask` looks up. Throws the first failure if no environment knows the ID.
+    /// Calls `ask`, which looks up an ID in an environment, and returns its result.
+    ///
+    /// If `environment` is nil, tries each environment until one of them knows the ID. Throws the first failure if no
+    /// environment knows the ID. Any other failure is thrown at once.
     func locating<Result: Sendable>(
         _ environment: AppStoreEnvironment?, _ ask: (AppStoreEnvironment) async throws(AppStoreFailure) -> Result
     ) async throws(AppStoreFailure) -> Result {
         var firstFailure: AppStoreFailure?
-        for candidate in environment.map({ [$0] }) ?? environments {
+        let candidates = environment.map { [$0] } ?? environments
+        for candidate in candidates {
             do {
                 return try await ask(candidate)
             } catch {
@@ -148,27 +151,5 @@ struct AppStoreClient: Sendable {
                 "endpoint": "\(call.endpoint.rawValue)", "environment": "\(environment.rawValue)",
                 "detail": "\(failure)",
             ])
-    }
-}
-
-/// How often and for how long a call to the App Store is repeated. Times are in seconds.
-struct RetryPolicy: Sendable, Hashable {
-    /// The maximum number of attempts, including the first.
-    var attempts = 6
-    /// The longest wait before the second attempt, in seconds. The longest wait doubles with each further attempt.
-    var firstWait: TimeInterval = 0.5
-    /// The longest wait before any attempt.
-    var maximumWait: TimeInterval = 30
-    /// The longest time from the beginning of the first attempt to the beginning of the last attempt.
-    var timeout: TimeInterval = 120
-
-    /// Returns the seconds to wait after `failures` failed attempts: a random part of the longest wait, which doubles
-    /// with each failure up to `maximumWait`. The wait is random so that processes that failed at the same time don't
-    /// all try again at once.
-    ///
-    /// - Parameter random: A random number from 0 up to 1.
-    func wait(after failures: Int, random: Double) -> TimeInterval {
-        let exponent = Double(min(max(failures - 1, 0), 30))
-        return min(maximumWait, firstWait * pow(2, exponent)) * random
     }
 }

@@ -3,8 +3,8 @@ import TenureJSON
 
 /// A JSON object in a response of the App Store. Only the signed data in it can be trusted.
 ///
-/// Each method reads the field with the given name. The method throws `unreadable` if the field has another type, or if
-/// a field is missing that is neither optional nor a list.
+/// Each method reads the field with the given name. A field with the value `null` counts as missing. The method throws
+/// `unreadable` if the field has another type, if a required field is missing, or if a list is too long.
 struct AppStoreReply: Sendable {
     private let object: JSONObject
     /// The path of the object in the response, for error messages; empty for the whole response.
@@ -45,7 +45,7 @@ struct AppStoreReply: Sendable {
         try field(name, "an integer") { if case .number(let digits) = $0 { Int64(digits) } else { nil } }
     }
 
-    /// Returns an empty array for a missing field: the App Store leaves out empty lists.
+    /// Returns an empty array for a missing field, because the App Store leaves out empty lists.
     func texts(_ name: String) throws(AppStoreFailure) -> [String] {
         try list(name).map { value throws(AppStoreFailure) in
             guard case .string(let text) = value else { throw mistyped(name, "an array of strings") }
@@ -53,7 +53,7 @@ struct AppStoreReply: Sendable {
         }
     }
 
-    /// Returns an empty array for a missing field.
+    /// Returns an empty array for a missing field, because the App Store leaves out empty lists.
     func objects(_ name: String) throws(AppStoreFailure) -> [AppStoreReply] {
         try list(name).enumerated().map { index, value throws(AppStoreFailure) in
             guard case .object(let object) = value else { throw mistyped(name, "an array of objects") }

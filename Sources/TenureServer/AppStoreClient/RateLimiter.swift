@@ -19,7 +19,8 @@ actor RateLimiter {
 
     /// Takes a token of the endpoint's bucket, and returns the seconds to wait before using the token.
     ///
-    /// Throws `throttled` and takes no token if the wait would end after `deadline`, in seconds of uptime.
+    /// Throws `throttled` and takes no token if the wait would end after `deadline`, a time on the clock
+    /// `AppStoreTime.uptime`.
     func takeToken(
         _ endpoint: AppStoreEndpoint, in environment: AppStoreEnvironment, before deadline: TimeInterval
     ) throws(AppStoreFailure) -> TimeInterval {
@@ -41,6 +42,7 @@ actor RateLimiter {
         fullAt[environment, default: [:]][endpoint] = max(fullAt[environment]?[endpoint] ?? full, full)
     }
 
-    /// The seconds by which a burst may be ahead of even spacing.
+    /// The seconds by which the last request of a burst is ahead of even spacing. A burst has `rate` requests, at least
+    /// one.
     private static func burst(_ rate: Double) -> TimeInterval { (max(1, rate) - 1) / rate }
 }

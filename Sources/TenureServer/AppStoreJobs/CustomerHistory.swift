@@ -50,7 +50,7 @@ struct CustomerHistory: Sendable {
         rejected = (list?.rejected ?? []) + (statuses?.rejected ?? [])
         let transactions = list?.transactions ?? []
         appTransactionID = Self.appTransactionID(id, appTransaction, transactions.map(\.artifact))
-        if let appTransaction, belongs(appTransaction, appTransaction.payload.appTransactionID) {
+        if let appTransaction, accept(appTransaction, appTransaction.payload.appTransactionID) {
             proven.add(appTransaction)
         }
         for (artifact, purchase) in transactions + (refunds?.transactions ?? []) { add(artifact, purchase) }
@@ -58,6 +58,7 @@ struct CustomerHistory: Sendable {
             if let (artifact, purchase) = subscription.transaction { add(artifact, purchase) }
             if let (artifact, renewal) = subscription.renewal { add(artifact, renewal) }
         }
+        // A history without the requested transaction is incomplete.
         if !rejected.isEmpty || !contains(id) { isComplete = false }
     }
 
@@ -72,7 +73,7 @@ struct CustomerHistory: Sendable {
         if isComplete { update.completePurchases() }
     }
 
-    /// Whether the history contains the requested transaction. A history without this transaction is incomplete.
+    /// Whether the history contains the transaction with this ID; true if the ID is an app transaction ID.
     private func contains(_ id: AppStoreCustomerID) -> Bool {
         guard case .transaction(let requested) = id else { return true }
         return proven.purchases.contains { $0.transactionID == requested || $0.originalTransactionID == requested }
@@ -93,13 +94,13 @@ struct CustomerHistory: Sendable {
     }
 
     private mutating func add(_ artifact: SyncArtifact<TransactionPayload>, _ purchase: Purchase) {
-        guard belongs(artifact, artifact.payload.appTransactionID) else { return }
+        guard accept(artifact, artifact.payload.appTransactionID) else { return }
         proven.add(artifact, purchase)
         originalTransactionIDs.insert(purchase.originalTransactionID)
     }
 
     private mutating func add(_ artifact: SyncArtifact<RenewalInfoPayload>, _ renewal: Renewal) {
-        guard belongs(artifact, artifact.payload.appTransactionID) else { return }
+        guard accept(artifact, artifact.payload.appTransactionID) else { return }
         guard originalTransactionIDs.contains(renewal.originalTransactionID) else {
             let detail = "no verified transaction has this renewal info's subscription"
             return rejected.append(RejectedArtifact(artifact.path, .noTransaction, detail))
@@ -109,7 +110,7 @@ struct CustomerHistory: Sendable {
 
     /// Returns whether an artifact belongs to the history. If it has the ID of another account, or is from another
     /// realm than the artifacts before it, adds it to `rejected` and returns false.
-    private mutating func belongs<Payload>(_ artifact: SyncArtifact<Payload>, _ id: String?) -> Bool {
+    private mutating func accept<Payload>(_ artifact: SyncArtifact<Payload>, _ id: String?) -> Bool {
         let detail: String
         if let id, let appTransactionID, id != appTransactionID {
             detail = "the artifact belongs to another Apple account than the rest"
@@ -121,85 +122,5 @@ struct CustomerHistory: Sendable {
         }
         rejected.append(RejectedArtifact(artifact.path, .unrelated, detail))
         return false
-    }
-}
-
-/// Fetches what the App Store has of one customer: all transactions, the status of each subscription, and the app
-/// transaction.
-struct CustomerHistoryReader: Sendable {
-    let client: AppStoreClient
-    /// The timeout of all requests together, in seconds.
-    var timeout: TimeInterval = 600
-
-    /// Returns the customer's history.
-    ///
-    /// Throws if the transactions can't be fetched. The failure's `remedy` tells whether to try again later.
-    ///
-    /// The app transaction, the refunds and the subscription statuses are optional. If the App Store refuses to send
-    /// one of them, or it can't be verified, the history lacks it. If a retry may help, the function throws instead. A
-    /// history without the subscription statuses is incomplete.
-    ///
-    /// - Parameter environment: The environment that signed the artifact with this ID. If it's nil, the reader asks
-    ///   each accepted environment, production first.
-    func history(
-        of id: AppStoreCustomerID, in environment: AppStoreEnvironment? = nil
-    ) async throws(AppStoreFailure) -> CustomerHistory {
-        let end = client.time.uptime() + timeout
-        let list: TransactionList
-        do {
-            list = try await client.locating(environment) { candidate throws(AppStoreFailure) in
-                try await client.transactionHistory(of: id, in: candidate, before: end)
-            }
-        } catch {
-            // A customer without purchases may have no history, but has an app transaction.
-            guard error.isUnknownID, case .appTransaction = id else { throw error }
-            return try await client.locating(environment) { candidate throws(AppStoreFailure) in
-                let appTransaction = try await client.appTransaction(of: id, in: candidate, before: end)
-                return CustomerHistory(of: id, appTransaction: appTransaction, in: candidate)
-            }
-        }
-        let appTransaction = try await optionalPart(rejectionPath: .appTransaction) { () throws(AppStoreFailure) in
-            try await client.appTransaction(of: id, in: list.environment, before: end)
-        }
-        // If the list of transactions isn't complete, it may lack refunds. So fetch the list of refunds, too.
-        let refunds = try await optionalPart(rejectionPath: nil) { () throws(AppStoreFailure) in
-            guard list.ending != .lastPage, let transaction = list.transactions.first else {
-                return TransactionList?.none
-            }
-            return try await client.refundHistory(
-                of: .transaction(transaction.purchase.transactionID), in: list.environment, before: end)
-        }
-        // Transactions contain no renewal info, so the statuses of auto-renewable subscriptions are requested too.
-        let hasSubscriptions = list.transactions.contains { $0.purchase.type == .autoRenewable }
-        let statuses = try await optionalPart(rejectionPath: nil) { () throws(AppStoreFailure) in
-            hasSubscriptions ? try await client.subscriptionStatuses(of: id, in: list.environment, before: end) : nil
-        }
-        // An answer is nil if the App Store refused the request, and contains nil if no request was needed.
-        var history = CustomerHistory(
-            of: id, transactions: list, statuses: statuses.answer.flatMap { $0 },
-            appTransaction: appTransaction.answer, refunds: refunds.answer.flatMap { $0 }, in: list.environment)
-        history.rejected += appTransaction.rejected
-        if !appTransaction.rejected.isEmpty || statuses.answer == nil { history.isComplete = false }
-        return history
-    }
-
-    /// Asks for a part of the history that may be left out. The answer is nil if the App Store refuses the request or
-    /// the response can't be verified. Throws if a retry may help.
-    ///
-    /// - Parameter path: The path of the artifact in the list of rejected artifacts; nil for a part with many
-    ///   artifacts, which isn't listed.
-    private func optionalPart<Answer: Sendable>(
-        rejectionPath path: ArtifactPath?, _ ask: () async throws(AppStoreFailure) -> Answer
-    ) async throws(AppStoreFailure) -> (answer: Answer?, rejected: [RejectedArtifact]) {
-        do {
-            return (try await ask(), [])
-        } catch {
-            guard !error.isRetryable else { throw error }
-            switch error {
-            case .refused: return (nil, [])
-            case .untrusted(let rejection): return (nil, path.map { [RejectedArtifact($0, rejection)] } ?? [])
-            default: throw error
-            }
-        }
     }
 }

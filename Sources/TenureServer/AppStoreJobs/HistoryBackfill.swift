@@ -5,10 +5,6 @@ import TenureAppStore
 import TenureCore
 import TenureStore
 
-/// The jobs that use the App Store Server API: one fetches the purchase history of each new customer, and one fetches
-/// the notifications that the service missed.
-typealias AppStoreJobs = (histories: JobRunner<StoredJob>, notifications: MissedNotifications)
-
 /// Fetches the purchase history of each new customer from the App Store, and adds it to the customer.
 struct HistoryBackfill: Sendable {
     let client: AppStoreClient
@@ -16,7 +12,7 @@ struct HistoryBackfill: Sendable {
     let policies: ActivePolicy
     let now: @Sendable () -> Date
 
-    /// The seconds for which no other process takes a claimed job. This is longer than fetching a history may take.
+    /// The seconds for which no other process takes a claimed job: longer than fetching a history may take.
     private static let lease: TimeInterval = 900
 
     /// Returns the runner that performs the jobs in the database.
@@ -41,8 +37,8 @@ struct HistoryBackfill: Sendable {
     /// Fetches the history of the job's customer, and saves it.
     private func fetchHistory(for job: StoredJob) async throws {
         guard let id = AppStoreCustomerID(job.identities) else { return }
-        // Only a local App Store knows customers with artifacts from a test authority.
-        guard !job.customer.realm.isTest || client.hosts != AppStoreHosts() else { return }
+        // Apple's servers, which are the default hosts, don't know customers with artifacts from a test authority.
+        if job.customer.realm.isTest, client.hosts == AppStoreHosts() { return }
         let environment = job.customer.realm.environment
         let history = try await CustomerHistoryReader(client: client).history(of: id, in: environment)
         // A history that another authority signed doesn't belong to this customer.
@@ -55,11 +51,13 @@ struct HistoryBackfill: Sendable {
             ) { storedCustomer -> (CustomerUpdate, Result<Void, Problem>) in
                 var update = CustomerUpdate(of: storedCustomer)
                 history.add(to: &update, of: storedCustomer)
+                // Adds the promises (`StoredPromise`) that follow from the purchases.
                 let outcome = Result<Void, Problem> { () throws(Problem) in
                     _ = try policies.decide(&update, in: environment, at: now)
                 }
                 return (update, outcome)
             }
+            // A failed decision is thrown here, so that `upToDate` can read newer policies and try again.
             try updated?.outcome.get()
         }
     }

@@ -2,7 +2,7 @@ import Foundation
 import Logging
 import ServiceLifecycle
 
-/// Performs the jobs of a queue, several at a time.
+/// Performs the jobs of a queue, several at a time. Each job asks the App Store for something.
 ///
 /// When the service ends, running jobs are canceled and stay in the queue.
 struct JobRunner<Job: Sendable>: Service {
@@ -76,35 +76,5 @@ struct JobRunner<Job: Sendable>: Service {
                 "detail": "\(error)", "tries": "\(tries)", "again": "\(until?.formatted(.iso8601) ?? "never")",
             ])
         try await postponeFailed(job, until)
-    }
-}
-
-/// The rules for trying failed jobs again. Times are in seconds.
-struct JobSchedule: Sendable, Hashable {
-    /// The longest wait before the second try. The longest wait doubles with each further try.
-    var firstWait: TimeInterval = 60
-    /// The longest wait before any try.
-    var maximumWait: TimeInterval = 6 * 3600
-    /// The number of tries after which a job with a failure of `Remedy.later` is removed: an ID that is unknown for
-    /// days is wrong. There is no limit while the App Store rejects the key, because the operator has to correct the
-    /// key.
-    var maximumDelayedTries = 12
-
-    /// Returns the date of the next try; nil if the job isn't tried again. Errors of the database are treated as
-    /// `Remedy.retry`.
-    ///
-    /// - Parameter tries: The number of tries, this one included.
-    func nextTry(after error: any Error, tries: Int, now: Date, random: Double) -> Date? {
-        let failure = error as? AppStoreFailure
-        switch failure?.remedy ?? .retry {
-        case .none: return nil
-        case .later where tries >= maximumDelayedTries && failure?.isKeyProblem != true: return nil
-        case .later, .retry:
-            let exponent = Double(min(max(tries - 1, 0), 30))
-            // The wait is random between half of this time and all of it, so that jobs that failed together aren't
-            // retried together.
-            let wait = min(maximumWait, firstWait * pow(2, exponent)) * (0.5 + random / 2)
-            return max(now.addingTimeInterval(wait), failure?.retryAt ?? now)
-        }
     }
 }

@@ -19,6 +19,7 @@ struct MissedNotifications: Service {
     private static let pause: TimeInterval = 3600
 
     func run() async throws {
+        // Cancellation is the normal end.
         try? await cancelWhenGracefulShutdown {
             var failures = 0
             while true {
@@ -32,8 +33,8 @@ struct MissedNotifications: Service {
         }
     }
 
-    /// The name of a row in the table `progress`. The row has the instant up to which no notification is missing, in
-    /// seconds since 1970.
+    /// The name of the environment's row in the table `progress`. The row has the instant up to which no notification
+    /// is missing, in seconds since 1970.
     static func progressName(for environment: AppStoreEnvironment) -> String { "notifications \(environment.rawValue)" }
 
     /// Returns the seconds until the next request for missed notifications.
@@ -47,12 +48,13 @@ struct MissedNotifications: Service {
         return next.map { max($0.timeIntervalSince(time.now()), 1) } ?? Self.pause
     }
 
-    /// Fetches the missed notifications of an environment. Returns the error if that fails; otherwise nil.
+    /// Fetches the missed notifications of an environment. Returns the error if that fails; nil if it succeeds or is
+    /// canceled.
     @discardableResult func fetch(in environment: AppStoreEnvironment) async -> (any Error)? {
         do {
             let name = Self.progressName(for: environment)
             let reached = try await store.read { try $0.storedValue(named: name) }.flatMap { Double($0) }
-            // The service missed nothing before its first start.
+            // If nothing is stored, this is the service's first start, and it has missed nothing.
             guard let reached else {
                 try await setReachedInstant(now(), in: environment)
                 return nil
@@ -69,7 +71,7 @@ struct MissedNotifications: Service {
                         _ = try await notifications.receive(jws, now: now(), logger: logger)
                     } catch let problem as Problem where problem.code.status < 500 || problem.code == .misconfigured {
                         // A status below 500 is permanent: the notification isn't fetched again.
-                        keepsInstant = keepsInstant || problem.code == .misconfigured
+                        if problem.code == .misconfigured { keepsInstant = true }
                         logger.warning("a missed notification was refused", metadata: ["detail": "\(problem.detail)"])
                     }
                 },

@@ -3,8 +3,8 @@ import TenureAppStore
 import TenureCore
 import TenureStore
 
-/// Fetches the notifications that the App Store sent in a period, and delivers them in order, as if they were posted
-/// now.
+/// Fetches the notifications that the App Store sent in a period, and passes them in order to a closure, which receives
+/// them as if the App Store posted them now.
 struct NotificationHistoryReader: Sendable {
     let client: AppStoreClient
     let environment: AppStoreEnvironment
@@ -47,8 +47,8 @@ struct NotificationHistoryReader: Sendable {
         // The App Store rejects a window that begins and ends in the same millisecond.
         windows: while position.millisecondsSince1970 < now.millisecondsSince1970 {
             let end = min(position.addingTimeInterval(length), now)
-            // The shortest window can't be halved, so it may have many pages. The requested length and the actual
-            // length are compared, because the difference of two dates is rounded.
+            // The shortest window can't be halved, so it may have many pages. Both the requested and the actual length
+            // are compared with the minimum, because the difference of two dates is rounded.
             let isShortest = length <= Self.minimumWindow || end.timeIntervalSince(position) <= Self.minimumWindow
             var pages = Pages(
                 start: position, end: end,
@@ -63,7 +63,7 @@ struct NotificationHistoryReader: Sendable {
                     try await deliver(payload)
                     summary.delivered += 1
                 }
-            } while !pages.areOver
+            } while !pages.wereAllRead
             try await reached(end)
             position = end
             length = min(window, length * 2)
@@ -88,12 +88,13 @@ struct NotificationHistoryReader: Sendable {
         var token: String?
         var trail: PageTrail
         /// Whether the last page was read.
-        var areOver = false
+        var wereAllRead = false
     }
 
     /// Returns the notifications of the whole window, or of its next `maximumPages` pages if `inPieces` is true, in the
-    /// order of signing. Nil if the window has too many pages and must be halved. Throws `unreadable` if the pages have
-    /// no end.
+    /// order of signing. Nil if the window has too many pages and must be halved.
+    ///
+    /// Throws `unreadable` if the pages repeat, or if a window that can't be halved has too many pages.
     private func payloads(of pages: inout Pages, inPieces: Bool) async throws(AppStoreFailure) -> [[UInt8]]? {
         var payloads: [[UInt8]] = []
         var count = 0
@@ -107,7 +108,7 @@ struct NotificationHistoryReader: Sendable {
             case nil where inPieces && count >= maximumPages: return Self.inOrder(payloads)
             case nil: continue
             case .lastPage?:
-                pages.areOver = true
+                pages.wereAllRead = true
                 return Self.inOrder(payloads)
             case .circle?: throw .unreadable("the pages of the notification history repeat")
             case .tooLong?:

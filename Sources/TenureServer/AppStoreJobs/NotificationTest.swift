@@ -43,9 +43,10 @@ package struct NotificationTest: Sendable {
         self.transport = transport
     }
 
-    /// Returns the attempts, latest last; empty if the App Store reports none within half a minute. Throws an
-    /// `AppStoreFailure`.
+    /// Returns the attempts, the latest one last; empty if the App Store reports none within half a minute. Throws an
+    /// `AppStoreFailure`, or `CancellationError`.
     package func run(in environment: AppStoreEnvironment) async throws -> [Attempt] {
+        // The transport is closed after a failure, too.
         let result: Result<[Attempt], any Error>
         do {
             result = .success(try await attempts(in: environment))

@@ -52,6 +52,7 @@ struct AppsHandlers: Sendable {
                 guard let error = await apps[app.name]?.service.store.writeFailure() else { continue }
                 context.logger.error("the database failed", metadata: ["app": "\(app.name)", "detail": "\(error)"])
             }
+            // If all apps fail for the same reason, the response has this reason.
             let list = states.map { "\($0.name): \($0.reason ?? "ok")" }.joined(separator: ", ")
             throw Problem(
                 .busy, "no app is ready (\(list)); the log says why",
@@ -99,7 +100,7 @@ struct AppsHandlers: Sendable {
 
     /// Checks all apps at the same time, and returns their states in the order of the configuration.
     private func states(in configuration: AppsConfiguration) async -> [AppsAnswer.App] {
-        let reasons = await withTaskGroup(of: (name: String, reason: String?).self) { group in
+        let reasons: [String: String] = await withTaskGroup(of: (name: String, reason: String?).self) { group in
             for app in configuration.apps {
                 group.addTask { [apps] in
                     guard let running = apps[app.name] else {
@@ -111,7 +112,7 @@ struct AppsHandlers: Sendable {
             return await group.reduce(into: [:]) { $0[$1.name] = $1.reason }
         }
         return configuration.apps.map { app in
-            let reason = reasons[app.name] ?? nil
+            let reason = reasons[app.name]
             return AppsAnswer.App(
                 name: app.name, bundleID: app.configuration.policy.app.bundleID,
                 status: reason == nil ? "ok" : "failing", reason: reason,
@@ -119,8 +120,7 @@ struct AppsHandlers: Sendable {
         }
     }
 
-    /// Checks that the request has the admin key at the top level of the configuration, not a key inside its `apps`
-    /// section.
+    /// Checks that the request has the admin key at the top level of the configuration.
     private func check(_ request: Request, _ context: ServiceContext) throws(Problem) {
         try apps.wrongKeys.check(
             key, in: request, from: WrongKeyLimit.countedAddress(of: context.peer), now: now(),
@@ -129,34 +129,4 @@ struct AppsHandlers: Sendable {
                 "send the admin key at the top level of the configuration, not the key of an app, as `Authorization: Bearer …`"
             ))
     }
-}
-
-/// The apps of a service with several apps, in responses of the admin API.
-package struct AppsAnswer: Sendable, Hashable, Codable {
-    /// One app and its state.
-    package struct App: Sendable, Hashable, Codable {
-        /// The app's name in the configuration.
-        package let name: String
-        /// The bundle ID in the app's policy.
-        package let bundleID: String
-        /// `ok`, or `failing` if the app isn't running or can't write to its database.
-        package let status: String
-        /// A stable name for the reason why the app is failing, such as `appNotRunning`; nil if the app isn't failing.
-        package let reason: String?
-        /// The error that keeps the app from running; nil if it is running.
-        package let detail: String?
-    }
-
-    /// The apps in the order of the configuration.
-    package let apps: [App]
-    /// The name of the app that also answers without `/apps/NAME`; nil if there is no such app.
-    package let `default`: String?
-    /// The names of the added apps. Only the response to a reload has this field and the next three fields.
-    package var added: [String]?
-    /// The names of the removed apps.
-    package var removed: [String]?
-    /// The names of the apps that were and still are configured.
-    package var reloaded: [String]?
-    /// The warnings about the new configuration.
-    package var warnings: [String]?
 }

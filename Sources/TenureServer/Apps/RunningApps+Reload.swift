@@ -1,7 +1,6 @@
 import Logging
 import ServiceLifecycle
 import TenureCore
-import UnixSignals
 
 /// Reloading the configuration of several apps while they run, on SIGHUP or `POST /v1/admin/apps/reload`.
 extension RunningApps {
@@ -15,7 +14,7 @@ extension RunningApps {
         let warnings: [String]
     }
 
-    /// The mistakes because of which the reload changed nothing, except perhaps the TLS certificate.
+    /// The mistakes in the new configuration. The reload changed nothing, except perhaps the TLS certificate.
     struct ReloadRefusal: Error {
         let mistakes: [String]
     }
@@ -49,10 +48,10 @@ extension RunningApps {
                 let replacement = try await makeApp(configuration, app.service.store, registeringWebhooks: false)
                 replacements.append((name, app, replacement))
             }
-            // Webhooks are registered only now that no app has a mistake, because from then on messages are queued for
-            // them.
-            for (_, _, app) in replacements {
-                try await app.service.configuration.registerWebhooks(in: app.service.store)
+            // Messages are queued for a webhook as soon as it's registered. So webhooks are registered only now that no
+            // app has a mistake.
+            for (_, _, newApp) in replacements {
+                try await newApp.service.configuration.registerWebhooks(in: newApp.service.store)
             }
         } catch {
             throw ReloadRefusal(mistakes: [error.description])
@@ -78,34 +77,3 @@ extension RunningApps {
             warnings: reading.warnings)
     }
 }
-
-/// Reloads the configuration of several apps on SIGHUP, until the service ends.
-struct AppsReloading: Service {
-    let apps: RunningApps
-    let logger: Logger
-
-    func run() async throws {
-        apps.certificate?.report(to: apps.sharedMetrics)
-        // At a terminal, SIGHUP means that the terminal was closed, so the signal ends the process as usual.
-        if apps.certificate == nil, SecretReloading.hasTerminal { return try await gracefulShutdown() }
-        for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() {
-            do {
-                let reload = try await apps.reload()
-                for warning in reload.warnings { logger.warning("\(warning)") }
-            } catch let refusal as RunningApps.ReloadRefusal {
-                for mistake in refusal.mistakes { logger.error("the configuration is invalid: \(mistake)") }
-                logger.error("the reloaded configuration has mistakes; no app changed")
-            } catch {
-                // The service is ending.
-                return
-            }
-        }
-    }
-}
-
-/// The result of reading the configuration of several apps again: the new configuration, or the mistakes in it. The
-/// configuration is nil if the mistakes prevent its use.
-package typealias AppsReading = (configuration: AppsConfiguration?, mistakes: [String], warnings: [String])
-
-/// Reads the configuration of several apps again.
-package typealias AppsReader = @Sendable () async -> AppsReading

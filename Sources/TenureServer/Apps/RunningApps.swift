@@ -224,17 +224,17 @@ final class RunningApps: Sendable {
         let id = app.service.store.databaseID
         let refusal = state.withLock { state -> String? in
             guard state.generation == generation else { return "the configuration changed while the app started" }
-            let other = state.running.first { $0.value.service.store.databaseID == id }?.key
-            if other == nil {
-                state.running[name] = app
-                state.failures[name] = nil
-                // The database exists now. If `createsDatabase` stayed true, the existing database would be an error
-                // when the app starts again.
-                for index in state.configuration.apps.indices where state.configuration.apps[index].name == name {
-                    state.configuration.apps[index].configuration.createsDatabase = false
-                }
+            if let other = state.running.first(where: { $0.value.service.store.databaseID == id })?.key {
+                return "the app uses the same database as the app `\(other)`; give each app its own"
             }
-            return other.map { "the app uses the same database as the app `\($0)`; give each app its own" }
+            state.running[name] = app
+            state.failures[name] = nil
+            // The database exists now. If `createsDatabase` stayed true, the existing database would be an error when the
+            // app starts again.
+            if let index = state.configuration.apps.firstIndex(where: { $0.name == name }) {
+                state.configuration.apps[index].configuration.createsDatabase = false
+            }
+            return nil
         }
         guard let refusal else { return }
         try? await app.service.store.close()

@@ -17,14 +17,17 @@ package enum ConnectionString {
         guard !["postgres://", "postgresql://"].contains(where: text.hasPrefix) else { return false }
         // A list that libpq can't read, such as a list without a closing quote, matches too.
         let parts = text.lowercased().split(separator: "=", omittingEmptySubsequences: false)
-        // The words before each `=`. A word with a slash is part of a path. The first word is an exception: it may be a
-        // folder with the first option behind it, such as `/etc/tenure/host`.
+        // The last word before each `=` may be the name of an option.
         let words = parts.dropLast().map { $0.split(whereSeparator: \.isWhitespace).last ?? "" }
+        // The first word may be a folder with the name behind it, such as `/etc/tenure/host`.
         let lastNames = words.map { $0.split(separator: "/").last ?? "" }
+        // A name such as `password` or `sslpassword` is enough, because messages must not repeat a password.
         if lastNames.contains(where: { $0.hasSuffix("password") && $0.allSatisfy(\.isLetter) }) { return true }
+        // Any other word with a slash is part of a path.
         let names = lastNames.prefix(1) + words.dropFirst().filter { !$0.contains("/") }
         guard names.contains(where: { options.contains(String($0)) }) else { return false }
-        // A string with one option may be a path with a folder such as `user=1`.
+        // A string with only one name may be a path with a folder such as `user=1`. Then the value has a slash, but
+        // doesn't begin with one.
         let value = parts[1].drop { $0.isWhitespace || $0 == "'" }
         return names.count > 1 || !value.contains("/") || value.hasPrefix("/")
     }

@@ -8,6 +8,7 @@ import TenureJSON
 /// The instant is in a file so that services in several processes have the same time. The file is read for each use of
 /// the clock, so a request that is sent after `set` already gets the new time.
 public final class FileClock: Sendable {
+    /// The instant that was read last.
     private let last: Locked<Date>
     /// The file with the instant, in RFC 3339.
     public let path: String
@@ -21,7 +22,7 @@ public final class FileClock: Sendable {
         last = Locked(now)
     }
 
-    /// The instant in the file; the last known instant if the file can't be read now.
+    /// The instant in the file; the instant that was read last if the file can't be read now.
     public var now: Date {
         last.withLock { last in
             if let now = Self.read(path) { last = now }

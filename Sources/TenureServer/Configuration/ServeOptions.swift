@@ -14,7 +14,7 @@ package struct ServeOptions: Sendable {
     package var policy: String?
     /// The names of the accepted environments.
     package var environments = ["production", "sandbox"]
-    /// The paths of trusted certificates, some as `ENVIRONMENT=PATH`, if they are trusted for that environment only.
+    /// The paths of trusted certificates. The certificates in `ENVIRONMENT=PATH` are for that environment only.
     package var trust: [String] = []
     /// The path of the file with the admin key; nil if it isn't set.
     package var adminKeyFile: String?

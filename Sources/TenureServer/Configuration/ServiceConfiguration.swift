@@ -1,4 +1,4 @@
-public import Foundation
+package import Foundation
 public import TenureAppStore
 public import TenureCore
 package import TenureStore
@@ -28,7 +28,7 @@ public struct ServiceConfiguration: Sendable {
     public var policy: Policy
     /// The app for which artifacts must be signed; by default the policy's app.
     public var app: AppIdentity
-    /// The trusted roots of each accepted environment. A service with a root that isn't Apple's is a test service.
+    /// The trusted roots of each accepted environment. A root that isn't Apple's is a *test authority*.
     public var anchors: [AppStoreEnvironment: TrustAnchors] = [.production: .apple, .sandbox: .apple]
     /// Whether `anchors` may have test authorities although other machines can reach the service. Anyone with a test
     /// authority's key can get every entitlement.
@@ -55,7 +55,7 @@ public struct ServiceConfiguration: Sendable {
     /// The share of Apple's rate limits that the service uses. Only a local App Store allows a share above 1.
     package var appStoreRateShare: Double = 1
 
-    /// Asset packs for customers who bought them; nil if the service delivers no content.
+    /// The asset packs, files that a purchase unlocks; nil if the service delivers no content.
     public var content: ContentSettings?
     /// How many downloads a customer may have in progress.
     package var downloadsPerCustomer = defaultDownloadsPerCustomer
@@ -68,8 +68,7 @@ public struct ServiceConfiguration: Sendable {
     /// How webhooks are sent; tests set it.
     var webhookDelivery = WebhookDelivery()
 
-    /// What happens if an acquisition (one Apple Account getting the app) that is linked to one user of the app is
-    /// linked to another user.
+    /// What happens if an acquisition (one Apple Account getting the app) is linked to a second user of the app.
     package var transfer = Transfer.never
 
     /// The limits of requests and connections.
@@ -92,95 +91,6 @@ public struct ServiceConfiguration: Sendable {
         case open
         /// There is no `/metrics`.
         case off
-    }
-
-    /// The limits of requests and connections.
-    public struct Limits: Sendable, Hashable {
-        /// The largest body of a request, in bytes. The response to a larger body is 413.
-        public var bodySize = 4 * 1024 * 1024
-        /// The maximum number of transactions in a sync.
-        public var transactions = 2000
-        /// The maximum number of renewal infos in a sync.
-        public var renewalInfos = 500
-        /// The maximum number of concurrent connections, never more than the process may open. If there are more, the
-        /// service closes the least important one; see `Connections`.
-        public var connections = 16_384
-        /// The maximum number of connections from one IPv4 address or one /64 of IPv6. A /48 may have four times as
-        /// many, but at most half of `connections`. Connections from loopback and from declared proxies have no such
-        /// limit. Behind a declared proxy, the number limits the concurrent requests of one client instead. The default
-        /// is high, because a mobile carrier may use one address for all of its customers.
-        public var connectionsPerAddress = 256
-        /// The bytes per second that a client must send of a body, over the last `Timeouts.body` seconds; 0 for no
-        /// limit. The default is the same as in Apache's `mod_reqtimeout`.
-        public var bodyRate = 500
-
-        /// The defaults of `tenure serve`.
-        public init() {}
-    }
-
-    /// The timeouts for clients, in seconds.
-    public struct Timeouts: Sendable, Hashable {
-        /// The time in which a new connection must send the head of its first request, including the TLS handshake.
-        public var head = 10
-        /// The time over which the rate of a body is measured. A body that is complete by then is never too slow.
-        public var body = 10
-        /// The time in which a client must read at least one byte of a response.
-        public var response = 60
-        /// The time until a connection without requests is closed.
-        public var idle = 75
-        /// The time to complete accepted requests after a signal to stop.
-        public var shutdown = 30
-
-        /// The defaults of `tenure serve`.
-        public init() {}
-    }
-
-    /// How often one client may send requests. A mobile carrier may use one address for all of its customers.
-    public struct RateLimits: Sendable, Hashable {
-        /// The rate for one IPv4 address or one /64 of IPv6. The response to further requests is 429 with
-        /// `Retry-After`.
-        public var perAddress = Rate(perSecond: 5000, burst: 50_000)
-        /// The rate for one access token, from any address.
-        public var perToken = Rate(perSecond: 1000, burst: 10_000)
-
-        /// The defaults of `tenure serve`.
-        public init() {}
-    }
-
-    /// The size of a token bucket: how many requests a client may send on average, and at once.
-    public struct Rate: Sendable, Hashable {
-        /// A rate without a limit.
-        public static let unlimited = Rate(perSecond: 0, burst: 0)
-
-        /// The average number of requests per second; 0 for no limit.
-        public var perSecond: Double
-        /// The number of requests that may come at once after a pause; a number below 1 is used as 1.
-        public var burst: Double
-
-        /// Creates a rate. There is no limit if `perSecond` is 0.
-        public init(perSecond: Double, burst: Double) {
-            self.perSecond = perSecond
-            self.burst = burst
-        }
-    }
-
-    /// The lifetimes of tokens, in seconds.
-    public struct TokenLifetimes: Sendable, Hashable {
-        /// The longest lifetime of an entitlement token. Rights in it may end earlier.
-        public var entitlementToken: TimeInterval = SigningKeyFile.defaultTokenLife
-        /// The lifetime of an entitlement token for a request without a nonce, and of every right in it.
-        public var entitlementTokenWithoutNonce: TimeInterval = 3600
-        /// The time after which a device asks again about permanent rights.
-        public var refresh: TimeInterval = 14 * 86_400
-        /// The lifetime of an access token for bound artifacts: they prove that they belong to the device that sent
-        /// them.
-        public var accessToken: TimeInterval = 3600
-        /// The lifetime of an access token for unbound artifacts, which came without such proof. The token gives access
-        /// only to the data of these artifacts.
-        public var unboundAccessToken: TimeInterval = 600
-
-        /// The defaults of `tenure serve`.
-        public init() {}
     }
 
     /// The memory for request bodies; tests set it.
@@ -223,7 +133,8 @@ public struct ServiceConfiguration: Sendable {
         databasePath.contains("://") || ConnectionString.matches(databasePath) ? nil : databasePath
     }
 
-    /// The maximum number of connections. A download needs an open file in addition to its connection.
+    /// The maximum number of connections: at most two thirds of the files that the process may open, because a download
+    /// needs an open file in addition to its connection.
     var connectionLimit: Int { min(limits.connections, OpenFiles.available * 2 / 3) }
 
     /// Whether the service listens on loopback only.
@@ -234,84 +145,12 @@ public struct ServiceConfiguration: Sendable {
         host == "localhost" || host == "::1" || (host.hasPrefix("127.") && host.allSatisfy { $0.isNumber || $0 == "." })
     }
 
-    /// The mistakes that can be found without reading a file, the most important one first.
-    public var mistakes: [ServiceError] {
-        var mistakes: [ServiceError] = []
-        if anchors.isEmpty { mistakes.append(.noEnvironment) }
-        if !(0...65_535).contains(port) { mistakes.append(.invalidPort(port)) }
-        if anchors[.production] != nil, app.appAppleID == nil { mistakes.append(.productionNeedsAppleID) }
-        if let mistake = mistakeOfWebhooks { mistakes.append(mistake) }
-        if let mistake = appStore?.mistake { mistakes.append(mistake) }
-        mistakes += content?.mistakes ?? []
-        if ConnectionString.matches(databasePath) {
-            mistakes.append(.database(ConnectionString.objection))
-        } else if databaseFile == nil, !["postgres://", "postgresql://"].contains(where: databasePath.hasPrefix) {
-            // The URL may contain a password.
-            let detail = "the database is a URL of an unknown kind; write `postgres://…`, or the path of an SQLite file"
-            mistakes.append(.database(detail))
-        }
-        if databaseFile == nil, keysFolder == nil { mistakes.append(.noKeysFolder) }
-        if let mistake = mistakeOfClock { mistakes.append(mistake) }
-        if let adminKey, KeySecret(adminKey) == nil { mistakes.append(.invalidAdminKey) }
-        // Behind a proxy, the service is reachable from beyond loopback, even if it listens on loopback.
-        guard !isLoopback || !proxies.isEmpty else { return mistakes }
-        if !testAuthorities.isEmpty, !allowsTestAnchorsBeyondLoopback {
-            mistakes.append(.testAnchorsBeyondLoopback(host: host))
-        }
-        if adminKey == nil { mistakes.append(.noAdminKey(host: host)) }
-        if proxies.isEmpty, certificateFiles == nil { mistakes.append(.noTransportSecurity(host: host)) }
-        return mistakes
-    }
-
     /// Whether the folder of keys has a signing key. The first start creates one.
     package var hasSigningKey: Bool { SigningKeyStore(folder: folderOfKeys).exists }
-
-    /// The names of the trusted authorities other than Apple.
-    package var testAuthorities: [String] { Set(anchors.values.flatMap(Self.testAuthorities)).sorted() }
-
-    /// The mistake if a clock is set where it isn't allowed. `allowsTestAnchorsBeyondLoopback` makes no exception,
-    /// because a stopped clock would make every token permanent.
-    private var mistakeOfClock: ServiceError? {
-        guard clock != nil else { return nil }
-        guard isLoopback, proxies.isEmpty else {
-            return .clock(
-                "the clock is only for tests on this machine; set `host` to 127.0.0.1, and remove `behindProxy`")
-        }
-        guard anchors.values.allSatisfy({ !Self.testAuthorities(in: $0).isEmpty }) else {
-            return .clock(
-                "the clock is only for tests; set `trust` to the test authority that signs the tests' artifacts")
-        }
-        return nil
-    }
-
-    /// The names of the authorities other than Apple in these anchors.
-    private static func testAuthorities(in anchors: TrustAnchors) -> [String] {
-        anchors.summaries.filter { !AppleAnchors.contains(fingerprint: $0.fingerprint) }.map(\.subject)
-    }
 
     /// Returns a verifier of App Store artifacts with the configured trust anchors.
     func verifier() throws(ServiceError) -> AppStoreVerifier {
         guard let trust = try? TrustConfiguration(anchors: anchors) else { throw .noEnvironment }
         return AppStoreVerifier(app: app, trust: trust)
-    }
-
-    /// The first mistake in the webhooks; nil if there is no mistake.
-    private var mistakeOfWebhooks: ServiceError? {
-        for webhook in webhooks {
-            if let mistake = webhook.mistake { return mistake }
-            guard webhooks.filter({ $0.name == webhook.name }).count == 1 else {
-                return .webhook(name: webhook.name, detail: "two webhooks have this name; use different names")
-            }
-        }
-        let ranges = [
-            ("expiringDays", webhookSettings.expiringDays, 0...365),
-            ("retentionDays", webhookSettings.retentionDays, 4...3650),
-            ("concurrency", webhookSettings.concurrency, 1...100),
-        ]
-        for (name, value, range) in ranges where !range.contains(value) {
-            return .failed(
-                "`webhookSettings.\(name)` must be from \(range.lowerBound) to \(range.upperBound); found \(value)")
-        }
-        return nil
     }
 }

@@ -126,10 +126,10 @@ package struct SettingValues: Sendable {
 
     // MARK: Files
 
-    /// The paths of the files in the settings, and of the key files that the service made.
-    ///
-    /// Databases, the files of each of several apps, and the certificates to trust, which may be folders, aren't among
+    /// The paths of the files in the settings, and of the key files that the service made, so that no command overwrites
     /// them.
+    ///
+    /// Not among them are databases, the files of each of several apps, and the certificates to trust.
     package var files: [String] {
         let files = Setting.all.filter { $0.kind == .path && $0.name != Setting.database.name }.compactMap { text($0) }
         let database = isSet(.database) ? text(.database) : nil

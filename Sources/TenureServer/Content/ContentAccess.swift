@@ -31,11 +31,11 @@ struct ContentAccess: Sendable {
             for case .product(let id) in unlocks {
                 outcomes[.product(id)] = Self.outcome(ofProduct: id, evidence, under: policy, at: now)
             }
-            // Whether undetermined decisions unlock packs now. Further packs may be unlocked by a trial.
-            let hasGrace = policy.allowsUndetermined(since: customer.createdAt, at: now)
+            let unlocksUndetermined = policy.allowsUndetermined(since: customer.createdAt, at: now)
             var allowed = unlocks.filter { unlock in
-                outcomes[unlock] == .granted || (hasGrace && outcomes[unlock] == .undetermined)
+                outcomes[unlock] == .granted || (unlocksUndetermined && outcomes[unlock] == .undetermined)
             }
+            // A running trial may unlock further packs.
             let unlocksWithTrial = unlocks.subtracting(allowed).filter { policy.trial(of: $0) != nil }
             guard !unlocksWithTrial.isEmpty else { return allowed }
             let begun = try await store.read { try $0.begunSessions(of: customer.id) }
@@ -58,7 +58,8 @@ struct ContentAccess: Sendable {
         let policyOfProduct = try? Policy(
             app: policy.app, eras: policy.eras, buildNumbers: policy.buildNumbers, releases: policy.releases,
             entitlements: [entitlement], inDoubt: policy.inDoubt, testEnvironments: policy.testEnvironments)
-        return policyOfProduct.flatMap { decide(evidence, under: $0, at: now).first?.outcome }
+        guard let policyOfProduct else { return nil }
+        return decide(evidence, under: policyOfProduct, at: now).first?.outcome
     }
 }
 

@@ -47,7 +47,7 @@ final class ContentFile: Sendable {
         }
     }
 
-    /// Reads exactly `count` bytes. Throws `ReadFailed` if the file has become too short.
+    /// Reads exactly `count` bytes. Throws `ReadFailed` if reading fails, or if the file has become too short.
     func read(_ count: Int, at offset: Int64) async throws -> ByteBuffer {
         try await Self.threads.runIfActive { [self] in
             var buffer = ByteBufferAllocator().buffer(capacity: count)
@@ -58,7 +58,7 @@ final class ContentFile: Sendable {
                         descriptor, bytes.baseAddress?.advanced(by: filled), count - filled,
                         off_t(offset) + off_t(filled))
                     if read < 0, errno == EINTR { continue }
-                    // The file is shorter than when it was opened.
+                    // `pread` returns 0 if the file is shorter than when it was opened.
                     guard read > 0 else { throw ReadFailed(code: read < 0 ? errno : EIO) }
                     filled += read
                 }

@@ -1,6 +1,4 @@
 import Foundation
-import Logging
-import ServiceLifecycle
 import TenureContent
 import TenureCore
 import TenureFileAttributes
@@ -9,8 +7,8 @@ import TenureStore
 
 /// The folder with the published asset packs, and its catalog. The catalog is reloaded when its file changes.
 ///
-/// If the new catalog is missing, invalid, for another app or older than the catalog in use, the catalog in use isn't
-/// replaced.
+/// The catalog in use isn't replaced if the new catalog is missing, invalid, for another app or older. Each publication
+/// raises the catalog's counter, so another catalog with the same counter isn't used either.
 final class ContentFolder: Sendable {
     let path: String
     private let bundleID: String
@@ -83,7 +81,8 @@ private struct State {
 
     /// Returns whether the caller has to check the file. If so, the caller must call `endCheck` later.
     mutating func beginCheck(staleness: Swift.Duration) -> Bool {
-        guard !isChecking, checkedAt.map({ ContinuousClock.now - $0 >= staleness }) ?? true else { return false }
+        if isChecking { return false }
+        if let checkedAt, ContinuousClock.now - checkedAt < staleness { return false }
         isChecking = true
         return true
     }
@@ -96,7 +95,7 @@ private struct State {
     }
 
     /// Uses the catalog that was read, unless it is older than the catalog in use, or has the same counter and other
-    /// contents. Each publication raises the counter. Stores why a catalog isn't used.
+    /// contents. Stores why a catalog isn't used.
     mutating func useCatalog(_ newCatalog: Result<SignedCatalog, ServiceError>) {
         switch newCatalog {
         case .failure(let error): problem = error
@@ -110,52 +109,5 @@ private struct State {
                 problem = nil
             }
         }
-    }
-}
-
-/// Logs each new catalog, and each reason why the catalog in the folder isn't used.
-struct ContentWatch: Service {
-    let folder: ContentFolder
-    let logger: Logger
-
-    private static let interval = Swift.Duration.seconds(1)
-
-    func run() async throws {
-        var failure: ServiceError?
-        var counter: Int64?
-        while !Task.isShuttingDownGracefully, !Task.isCancelled {
-            let (catalog, problem) = (folder.catalog, folder.failure)
-            if problem != failure {
-                failure = problem
-                let consequence = catalog == nil ? "nothing can be downloaded" : "the previous catalog stays in use"
-                if let problem { logger.error("\(problem); \(consequence)") }
-            }
-            if let catalog, catalog.counter != counter {
-                counter = catalog.counter
-                logger.info("loaded the content catalog", metadata: ["counter": "\(catalog.counter)"])
-            }
-            try? await cancelWhenGracefulShutdown { try await Task.sleep(for: Self.interval) }
-        }
-    }
-}
-
-extension ContentSettings {
-    /// The mistakes in the files of these settings.
-    var findings: [ServiceError] {
-        var findings: [ServiceError] = []
-        var isFolder: ObjCBool = false
-        if !FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder) || !isFolder.boolValue {
-            findings.append(
-                .content("there is no folder `\(folder)`; create it, and publish there with `tenure content publish`"))
-        }
-        if let s3 { findings.append(errorOf: { () throws(ServiceError) in _ = try S3Presigner(s3) }) }
-        return findings
-    }
-
-    /// Returns why customers can't download anything: the catalog is missing, invalid or for another app. The service
-    /// starts nevertheless. Nil for a valid catalog, and for a missing folder, which is among `findings`.
-    package func catalogProblem(of bundleID: String) -> ServiceError? {
-        guard FileManager.default.fileExists(atPath: folder) else { return nil }
-        return ContentFolder(path: folder, bundleID: bundleID).failure
     }
 }

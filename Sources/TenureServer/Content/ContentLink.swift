@@ -1,8 +1,5 @@
-import Crypto
 import Foundation
 import TenureContent
-import TenureCore
-import TenureJSON
 import TenureStore
 
 /// The contents of a download link: the file, the customer, the entitlement or product that unlocks the file, and the
@@ -39,7 +36,7 @@ extension ContentLink {
     /// the pack's name.
     private static let fixedSize = 3 + 3 * 8 + ContentDigest.size + 1
 
-    /// The bytes that the authentication code covers.
+    /// The bytes of the link, to which `ContentLinkKey` adds an authentication code.
     var bytes: [UInt8] {
         var bytes: [UInt8] = [Self.version, file.rawValue, realm.code]
         for number in [customer, persona ?? 0, Int64(expiresAt.timeIntervalSince1970)] {
@@ -55,7 +52,7 @@ extension ContentLink {
         return bytes
     }
 
-    /// Reads a link's bytes, after the caller has checked the authentication code. Nil if they have another form.
+    /// Reads a link's bytes, after the caller has checked the authentication code. Nil if the bytes have another form.
     init?(_ bytes: [UInt8]) {
         guard bytes.count > Self.fixedSize, bytes[0] == Self.version, let file = File(rawValue: bytes[1]),
             let realm = Realm(code: bytes[2]),
@@ -77,28 +74,5 @@ extension ContentLink {
         customer = bytes.number(at: 3)
         persona = bytes.number(at: 11) == 0 ? nil : bytes.number(at: 11)
         expiresAt = Date(timeIntervalSince1970: TimeInterval(bytes.number(at: 19)))
-    }
-}
-
-/// Makes and checks the tokens of download links: HMAC-SHA256 with a key that depends on the service's secret and the
-/// ID of the app's database. So a link of one app is invalid for all other apps.
-struct ContentLinkKey: Sendable {
-    private let code: MessageCode
-
-    /// The longest token in characters. The names of packs, entitlements and products are far shorter.
-    private static let maximumTokenLength = 4096
-
-    /// Reads the secret in this folder of keys, or creates it.
-    init(folder: String, databaseID: [UInt8]) throws(ServiceError) {
-        code = try AccessTokenKey.messageCode(for: "tenure content link", folder: folder, databaseID: databaseID)
-    }
-
-    /// Returns the token of a download link.
-    func token(of link: ContentLink) -> String { code.text(of: link.bytes) }
-
-    /// Returns the link in a token that this service made, even if the link has expired; nil for any other token.
-    func link(in token: some Collection<UInt8>) -> ContentLink? {
-        guard token.count <= Self.maximumTokenLength, let bytes = code.bytes(in: Array(token)) else { return nil }
-        return ContentLink(bytes.dropLast(SHA256.byteCount))
     }
 }

@@ -13,8 +13,8 @@ struct ContentRepresentation {
 
     private var tag: EntityTag { EntityTag("\"\(digest)\"") }
 
-    /// Returns the response to a request, and the bytes of the file that the caller adds to it; nil for a response
-    /// without bytes of the file. If there are bytes, `Content-Length` is set.
+    /// Returns the response to a request, and which bytes of the file the caller must send as its body. If the response
+    /// has no bytes of the file, `bytes` is nil; otherwise `Content-Length` is set.
     ///
     /// Evaluates the conditions in the order of RFC 9110, section 13.2.2. Files have no modification date, so
     /// conditions on dates are ignored.

@@ -8,8 +8,8 @@ import TenureCore
 import TenureStore
 
 extension ContentRoute {
-    /// `GET` and `HEAD /v1/content/{digest}`: sends a published file, an asset pack's list of files (manifest) or its
-    /// archive, to a client with a link from `GET /v1/content`.
+    /// `GET` and `HEAD /v1/content/{digest}`: sends the manifest (list of files) or the archive of an asset pack. The
+    /// client needs a link from `GET /v1/content`.
     ///
     /// Each request checks whether the customer may still use the pack, so a refund takes effect with the next request.
     @Sendable func download(_ request: Request, context: ServiceContext) async throws -> Response {
@@ -55,38 +55,5 @@ extension ContentRoute {
         guard try await contentAccess.allowedUnlocks([unlock], for: customer, as: persona, at: now).contains(unlock)
         else { throw Problem(.notEntitled, "the customer isn't entitled to this pack anymore; sync to see why") }
         return (link, customer)
-    }
-}
-
-/// Sends a part of a file, no faster than the client reads it.
-///
-/// A response writer accepts chunks before the connection has sent the first chunk. So the download waits after each
-/// chunk until the connection has room again. A slow client then takes the memory of only one chunk.
-struct Download: Sendable {
-    let file: ContentFile
-    let range: Range<Int64>
-    /// Counts the download as in progress, until the body of the response is released.
-    let slot: Downloads.Slot
-    let metrics: ServiceMetrics
-
-    /// The size of a chunk in bytes. With larger chunks, downloads aren't faster; with smaller chunks, they are slower.
-    private static let chunkSize = 256 * 1024
-
-    /// The body of the response, which reads the file while it is sent.
-    func body(through channel: any Channel) -> ResponseBody {
-        ResponseBody(contentLength: range.count) { [self] writer in
-            var offset = range.lowerBound
-            while offset < range.upperBound {
-                let count = Int(min(Int64(Self.chunkSize), range.upperBound - offset))
-                try await writer.write(try await file.read(count, at: offset))
-                offset += Int64(count)
-                metrics.sentDownload(bytes: count)
-                // When this call returns, the event loop has handled the chunk.
-                try await channel.eventLoop.submit {}.get()
-                // Writing nothing suspends this task while the connection has no room.
-                if !channel.isWritable { try await writer.write(ByteBuffer()) }
-            }
-            try await writer.finish(nil)
-        }
     }
 }

@@ -47,8 +47,9 @@ struct S3Presigner: Sendable {
         region = settings.region
         scheme = endpoint.scheme ?? "https"
         let defaultPort = scheme == "https" ? 443 : 80
-        let port = endpoint.port.flatMap { $0 == defaultPort ? nil : ":\($0)" } ?? ""
-        let address = (name.contains(":") ? "[\(name)]" : name) + port
+        // An IPv6 address is in brackets.
+        var address = name.contains(":") ? "[\(name)]" : name
+        if let port = endpoint.port, port != defaultPort { address += ":\(port)" }
         var folder = settings.prefix.isEmpty ? "/" : "/\(settings.prefix)/"
         switch settings.urlStyle {
         case .path:
@@ -59,7 +60,7 @@ struct S3Presigner: Sendable {
         path = folder.percentEncoded(keeping: "/")
     }
 
-    /// Returns a URL for a published file, which is an object with its digest as its name.
+    /// Returns a URL for the published file with this digest, which is also the object's name.
     func url(of digest: ContentDigest, lifetime: TimeInterval, at now: Date) -> String {
         url(ofObject: digest.description, lifetime: Int(lifetime), at: now)
     }
@@ -77,7 +78,7 @@ struct S3Presigner: Sendable {
         ]
         if let sessionToken { query.append(("X-Amz-Security-Token", sessionToken.revealed)) }
         let parameters = query.map { name, value in "\(name)=\(value.percentEncoded())" }
-        // These names are also the specification's.
+        // `canonicalRequest`, `stringToSign` and `signingKey` are named as in the specification.
         let canonicalRequest = [
             "GET", path, parameters.sorted().joined(separator: "&"), "host:\(host)", "", "host", "UNSIGNED-PAYLOAD",
         ].joined(separator: "\n")

@@ -21,6 +21,7 @@ package struct DatabaseCheck {
 
     private let transaction: DatabaseTransaction
     private let trust: TrustConfiguration
+    /// Passes a finding to the caller of `run`.
     private let send: (DatabaseFinding) -> Void
     private var outcome = Outcome()
 
@@ -47,6 +48,7 @@ package struct DatabaseCheck {
     }
 
     private mutating func run(_ progress: (Int64, Int64) -> Void) throws(StoreError) {
+        // The findings are collected first, because a closure can't call `report`, which changes `self`.
         var integrityFindings: [DatabaseFinding] = []
         try transaction.checkIntegrity { integrityFindings.append($0) }
         for finding in integrityFindings { report(finding) }
@@ -79,6 +81,8 @@ package struct DatabaseCheck {
     ///
     /// Each finding says what the operator should do: restore a backup, rebuild the facts, or pass the right trust
     /// anchors.
+    ///
+    /// - Parameter number: The customer's row ID.
     private mutating func check(
         _ number: Int64, _ publicID: String, isLiving: Bool, _ derivation: Derivation
     ) throws(StoreError) {

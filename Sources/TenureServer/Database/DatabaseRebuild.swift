@@ -17,8 +17,9 @@ package struct DatabaseRebuild: Sendable {
         package var customers: Int64 = 0
         /// The number of customers with wrong facts, which were replaced.
         package var changed: Int64 = 0
-        /// The number of customers with an artifact that can't be verified. Their facts stay unchanged.
-        package var stopped: Int64 = 0
+        /// The number of customers who couldn't be rebuilt, because an artifact can't be verified. Their facts stay
+        /// unchanged.
+        package var failed: Int64 = 0
     }
 
     /// The result of rebuilding one customer.
@@ -28,7 +29,7 @@ package struct DatabaseRebuild: Sendable {
         /// The stored facts were wrong.
         case changed
         /// An artifact can't be verified, so nothing was changed.
-        case stopped(DatabaseFinding)
+        case failed(DatabaseFinding)
     }
 
     /// Rebuilds the facts of all customers while the service runs. Artifacts are verified outside of transactions. Each
@@ -59,8 +60,8 @@ package struct DatabaseRebuild: Sendable {
                 switch result {
                 case .same: break
                 case .changed: outcome.changed += 1
-                case .stopped(let finding):
-                    outcome.stopped += 1
+                case .failed(let finding):
+                    outcome.failed += 1
                     report(finding)
                 }
             }
@@ -99,10 +100,11 @@ package struct DatabaseRebuild: Sendable {
                 return .changed
             }
             let result = try await store.rebuild(number) { rows throws(StoreError) in try derivation.facts(of: rows) }
+            // A customer who isn't in the database anymore counts as unchanged.
             return result?.hasChanged == true ? .changed : .same
         } catch {
             guard case .damaged(let detail) = error else { throw error }
-            return .stopped(DatabaseFinding("\(detail); the customer's facts stay unchanged", of: publicID, .trust))
+            return .failed(DatabaseFinding("\(detail); the customer's facts stay unchanged", of: publicID, .trust))
         }
     }
 }

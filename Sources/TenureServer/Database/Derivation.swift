@@ -21,12 +21,12 @@ struct Derivation: Sendable {
         facts.purchasesAreComplete = rows.purchasesAreComplete
         facts.isUnbound = rows.isUnbound
         // If a member (a customer who was merged into this one, or the customer itself) has the maximum number of
-        // artifacts, the database stores only the facts of further artifacts.
+        // artifacts, the database stores only the facts of further artifacts. So the stored facts are added.
         if rows.isFull { facts.add(rows.customer.facts) }
         return facts
     }
 
-    /// Returns the facts that artifacts and notifications prove. Throws `damaged` like `facts(of:)`.
+    /// Returns the facts that artifacts and notifications prove. Throws `damaged` if one of them can't be verified.
     private func facts(
         of artifacts: [(artifact: Artifact, receivedAt: Date)],
         _ notifications: [(notification: StoredNotification, receivedAt: Date)], ofCustomer publicID: String
@@ -42,12 +42,12 @@ struct Derivation: Sendable {
         }
         for entry in notifications {
             do throws(Rejection) {
-                let inside = try NotificationContents(
+                let contents = try NotificationContents(
                     entry.notification, receivedAt: entry.receivedAt, verifiedBy: verifier
                 ).proven
-                proven.proofs += inside.proofs
-                proven.purchases += inside.purchases
-                proven.renewals += inside.renewals
+                proven.proofs += contents.proofs
+                proven.purchases += contents.purchases
+                proven.renewals += contents.renewals
             } catch {
                 throw .damaged(
                     "notification \(entry.notification.uuid) of \(publicID) can't be verified: \(error.detail)")
@@ -59,8 +59,9 @@ struct Derivation: Sendable {
     /// Returns a `Rederivation` of a merged customer, which computes the facts of each member when they are separated
     /// again. A member is a customer who was merged into this customer, or the customer itself.
     ///
-    /// This function verifies the artifacts and notifications of all members in advance, page by page. Other requests
-    /// wait for the transaction that separates the members. So that transaction verifies only what arrives later.
+    /// This function verifies the artifacts and notifications of all members in advance, page by page, because other
+    /// requests wait for the transaction that separates the members. That transaction then verifies only what arrived
+    /// later.
     func rederivation(of customer: CustomerName, in store: Store) async throws(StoreError) -> Rederivation {
         var rederivation = rederivation
         for member in try await store.read({ try $0.members(of: customer) }) {

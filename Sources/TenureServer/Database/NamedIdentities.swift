@@ -55,8 +55,8 @@ struct NamedIdentities: Sendable {
     /// - Parameter storedCustomer: The customer as stored; nil for a new customer. The orders of the transactions that
     ///   are stored with the customer are left out, because the database has them already.
     func searchableIdentities(beyond storedCustomer: Customer?) -> [Identity] {
-        let transactions = orders.isEmpty ? [] : Set(storedCustomer?.facts.purchases.map(\.transactionID) ?? [])
-        return accountTokens + orders.filter { !transactions.contains($0.transactionID) }.map(\.identity)
+        let storedIDs = orders.isEmpty ? [] : Set(storedCustomer?.facts.purchases.map(\.transactionID) ?? [])
+        return accountTokens + orders.filter { !storedIDs.contains($0.transactionID) }.map(\.identity)
     }
 
     /// Adds the ID of the account's app transaction, unless it is missing or empty.

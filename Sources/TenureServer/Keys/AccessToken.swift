@@ -6,7 +6,7 @@ import TenureStore
 /// customer, and when the token expires.
 ///
 /// The token is 50 bytes in Base64: a version, the realm, the customer's row ID, the end of the token in seconds since
-/// 1970, and a MAC over these bytes. The realm says which environment of the App Store, or which test authority, signed
+/// 1970, and a message authentication code (MAC) over these bytes. The realm says which environment of the App Store, or which test authority, signed
 /// the customer's artifacts. A token with a persona (a test customer that replaces the real one) has another version,
 /// and the persona's row ID before the MAC.
 struct AccessToken: Sendable, Hashable {
@@ -62,17 +62,4 @@ extension Problem {
     /// The response to a request without a valid access token.
     static let accessTokenRefused = Problem(
         .notAuthenticated, "the access token is missing, invalid or expired; sync again")
-}
-
-/// The numbers in access tokens and download links: eight bytes each, the highest first.
-extension [UInt8] {
-    /// Appends the eight bytes of a number.
-    mutating func append(bigEndian number: Int64) {
-        Swift.withUnsafeBytes(of: number.bigEndian) { append(contentsOf: $0) }
-    }
-
-    /// Returns the number in the eight bytes that begin at this offset.
-    func number(at offset: Int) -> Int64 {
-        Int64(bitPattern: self[offset..<offset + 8].reduce(0) { $0 << 8 | UInt64($1) })
-    }
 }

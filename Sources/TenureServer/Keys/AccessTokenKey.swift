@@ -64,8 +64,10 @@ struct AccessTokenKey: Sendable {
     /// Returns the token in a string that this service made, even after it expired; nil for any other string.
     func token(in text: some Collection<UInt8>) -> AccessToken? {
         // The length is checked before the text is decoded, so that a long text takes no time.
-        Self.textSizes.contains(text.count) ? code.bytes(in: Array(text)).flatMap(AccessToken.init) : nil
+        guard Self.textSizes.contains(text.count), let bytes = code.bytes(in: Array(text)) else { return nil }
+        return AccessToken(bytes)
     }
 
+    /// The lengths of tokens in Base64 without padding.
     private static let textSizes = AccessToken.sizes.map { ($0 * 4 + 2) / 3 }
 }

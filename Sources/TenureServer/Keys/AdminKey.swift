@@ -1,9 +1,6 @@
 import Crypto
-import Foundation
 import HTTPTypes
 import Hummingbird
-import TenureCore
-import TenureJSON
 
 /// The admin key from the file in the setting `adminKeyFile`. Requests to the admin API send it as a bearer token.
 struct AdminKey: Sendable {
@@ -11,12 +8,12 @@ struct AdminKey: Sendable {
 
     /// Creates the key from its text. Nil if no key is configured, or if `tenure admin-key` can't have made the text.
     init?(_ key: String?) {
-        guard let secret = key.flatMap({ KeySecret($0) }) else { return nil }
+        guard let key, let secret = KeySecret(key) else { return nil }
         digest = secret.digest
     }
 
     /// Whether the request has this key.
-    func matches(_ request: Request) -> Bool { request.adminKey.map { matches($0) } ?? false }
+    func matches(_ request: Request) -> Bool { if let secret = request.adminKey { matches(secret) } else { false } }
 
     /// Whether `secret` is this key. Compares digests, so that the time of the comparison reveals nothing about the
     /// key.
@@ -29,49 +26,4 @@ extension Request {
 
     /// Whether the request has any authorization, valid or not.
     var hasAuthorization: Bool { headers.contains(.authorization) }
-}
-
-/// The text of an admin key, which `tenure admin-key` makes: a prefix, 256 random bits and a checksum.
-///
-/// The service can't tell whether a string that an operator chose is random enough, so it accepts only strings of this
-/// form as admin keys. The database stores only a hash of each key.
-package struct KeySecret: Sendable {
-    private let secret: Secret<String>
-
-    /// The text after `Bearer `.
-    package var text: String { secret.revealed }
-
-    /// The prefix lets tools that scan repositories for secrets recognize a key.
-    private static let prefix = "tenure_key_"
-    private static let randomSize = 32
-    private static let checksumSize = 4
-
-    /// Creates a new random key.
-    package init() {
-        let bytes = (0..<Self.randomSize).map { _ in UInt8.random(in: .min ... .max) }
-        secret = Secret(Self.prefix + Base64.urlSafe.text(bytes + Self.checksum(of: bytes)))
-    }
-
-    /// Reads a key; nil for a string that `init()` can't have made.
-    package init?(_ text: some StringProtocol) {
-        guard text.utf8.starts(with: Self.prefix.utf8) else { return nil }
-        let body = Array(text.utf8.dropFirst(Self.prefix.utf8.count))
-        guard body.count == (Self.randomSize + Self.checksumSize) * 4 / 3, let bytes = Base64.urlSafe.decode(body[...]),
-            bytes.count == Self.randomSize + Self.checksumSize,
-            Array(bytes[Self.randomSize...]) == Self.checksum(of: bytes[..<Self.randomSize])
-        else { return nil }
-        secret = Secret(String(text))
-    }
-
-    /// Returns the checksum of the random bytes. The checksum detects all mistyped keys except for one in four billion.
-    private static func checksum(of random: some Sequence<UInt8>) -> [UInt8] {
-        Array(SHA256.hash(data: Array(prefix.utf8) + Array(random)).prefix(checksumSize))
-    }
-
-    /// The SHA-256 of the key's text.
-    var digest: SHA256Digest { SHA256.hash(data: Array(text.utf8)) }
-
-    /// The hash in the database. The secret is random, so it needs no slow hash as a password would. The time of a
-    /// look-up may reveal something about the hash, but nothing about the secret.
-    package var hash: [UInt8] { Array(digest) }
 }

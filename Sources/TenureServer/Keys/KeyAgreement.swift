@@ -39,9 +39,10 @@ struct KeyAgreement: Sendable {
         let secretFile = AccessTokenKey.file(in: folder)
         var missing = signingKey.exists ? [] : [SigningKeyStore.fileName]
         if !secretFile.exists { missing.append(AccessTokenKey.fileName) }
-        // New keys would differ from the stored fingerprints. If there are customers and no signing key, `SigningKeys`
-        // below throws an error that says where the key was used last.
-        if let storedKeys, !missing.isEmpty, !(hasCustomers && !signingKey.exists) {
+        // New keys would differ from the stored fingerprints. If customers' apps trust a signing key that is missing,
+        // `SigningKeys` below throws a better error, which says where the key was used last.
+        let isTrustedKeyMissing = hasCustomers && !signingKey.exists
+        if let storedKeys, !missing.isEmpty, !isTrustedKeyMissing {
             throw .otherKeys(
                 "there is no `\(missing.joined(separator: "` and `"))` in `\(folder)`, and another process has created the "
                     + "service's keys; " + Self.remedy(storedKeys, folder))
@@ -72,9 +73,9 @@ struct KeyAgreement: Sendable {
         """
     }
 
-    /// Stores the fingerprints of these keys, and returns nil, if the database has no fingerprints or if these keys may
-    /// replace the stored keys (`mayReplace`). Otherwise changes nothing, and returns the fingerprints of the stored
-    /// keys.
+    /// Stores the fingerprints of these keys, and returns nil. If the database has the fingerprint of another secret, or
+    /// of a signing key that these keys may not replace (`mayReplace`), changes nothing, and returns the stored
+    /// fingerprints.
     private func conflict(storing keys: SigningKeySet) async throws(ServiceError) -> SharedKeyIDs? {
         do {
             return try await store.write(locking: [SharedKeyIDs.lock]) { transaction -> SharedKeyIDs? in
@@ -111,6 +112,7 @@ struct KeyAgreement: Sendable {
         let current = keys.current
         let hasSameKey = storedKeys?.signingKey == current.id
         let root = current.file.root?.id
+        // A key file without an offline root agrees with any root in the database.
         var isSame = hasSameKey && (root == nil || root == storedKeys?.root)
         // If the database has another key, only a rotation by this process may replace it. Otherwise this process's key
         // is the older one.

@@ -91,6 +91,7 @@ package struct SecretFile: Sendable {
     /// No other process may write the file meanwhile.
     func removeLeftovers() {
         let url = URL(fileURLWithPath: target.path)
+        // The name of a temporary file is the file's name, a random number, and the suffix.
         let (folder, start) = (url.deletingLastPathComponent(), url.lastPathComponent + ".")
         for name in (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? [] {
             guard name.hasPrefix(start), name.hasSuffix(WholeFile.temporarySuffix),

@@ -128,7 +128,7 @@ struct SigningKeySet: Sendable {
         // The longest lifetime that was ever configured, because older keys may have signed tokens with that lifetime.
         let life = TimeInterval(file.maximumTokenLifetime)
         let keys = file.keys.filter { key in
-            key.revokedAt == nil && key.retiredAt.map { now.timeIntervalSince1970 < TimeInterval($0) + life } ?? true
+            key.revokedAt == nil && now.timeIntervalSince1970 < TimeInterval(key.retiredAt ?? .max) + life
         }
         return JSONWriter.object { json in
             json.field("keys", keys.reversed()) { json, key in

@@ -26,11 +26,11 @@ struct SigningKeyStore: Sendable {
         return (try keys(in: bytes), bytes)
     }
 
-    /// Changes the keys and replaces the file, while other processes that want to change it wait. If `change` throws or
+    /// Changes the keys and replaces the file. Meanwhile, other processes that change the file wait. If `change` throws or
     /// the process is killed, the file stays unchanged.
     func update<Result>(_ change: (inout SigningKeyFile) throws -> Result) throws -> Result {
         let lock = open(folder, O_RDONLY | O_CLOEXEC)
-        guard lock >= 0 || errno != ENOENT else {
+        if lock < 0, errno == ENOENT {
             throw ServiceError.keyFile(path: path, detail: "the folder of the file doesn't exist; check the path")
         }
         guard lock >= 0, flock(lock, LOCK_EX) == 0 else {

@@ -95,6 +95,7 @@ final class SigningKeys: Sendable {
         guard let lastBytes else { return }
         let result = Result { () throws(ServiceError) in try store.read(unless: lastBytes) }
         state.withLock { state in
+            // The result has no keys if the file has the same bytes as before.
             if case .success(let changed?) = result { (state.keys, state.bytes) = changed }
             state.problem = if case .failure(let failure) = result { failure } else { nil }
             state.readAt = ContinuousClock.now

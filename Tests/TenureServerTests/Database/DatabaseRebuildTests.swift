@@ -20,7 +20,7 @@ import Testing
         try await DatabaseTestBed.withFilledStore { store in
             let before = try await DatabaseTestBed.dump(store)
             let (outcome, findings) = try await rebuild(store)
-            #expect(outcome.changed == 0 && outcome.stopped == 0 && findings == [])
+            #expect(outcome.changed == 0 && outcome.failed == 0 && findings == [])
             #expect(outcome.customers > 15)
             #expect(try await DatabaseTestBed.dump(store) == before)
         }
@@ -37,7 +37,7 @@ import Testing
                 #expect(try await DatabaseTestBed.dump(store) != before, "a trial changes nothing")
             }
             let (outcome, _) = try await rebuild(store)
-            #expect(outcome.changed == 2 && outcome.stopped == 0)
+            #expect(outcome.changed == 2 && outcome.failed == 0)
             #expect(try await DatabaseTestBed.dump(store) == before)
         }
     }
@@ -52,7 +52,7 @@ import Testing
             try await DatabaseTestBed.execute("UPDATE customers SET facts = x'01' WHERE id = 3", in: store)
             let known = try await store.lookUp(1)
             let (outcome, findings) = try await rebuild(store)
-            #expect(outcome.stopped == 1 && outcome.changed == 1)
+            #expect(outcome.failed == 1 && outcome.changed == 1)
             #expect(findings.map(\.customer) == [name])
             #expect(findings.first?.problem.contains("artifact 1 (appTransaction)") == true)
             #expect(try await store.lookUp(1) == known)
@@ -65,7 +65,7 @@ import Testing
             let before = try await DatabaseTestBed.dump(store)
             let apple = try TrustConfiguration(anchors: [.production: .apple, .sandbox: .apple])
             let (outcome, _) = try await rebuild(store, trust: apple)
-            #expect(outcome.changed == 0 && outcome.stopped > 10)
+            #expect(outcome.changed == 0 && outcome.failed > 10)
             #expect(try await DatabaseTestBed.dump(store) == before)
         }
     }

@@ -178,3 +178,7 @@ extension ServiceConfiguration {
         return router
     }
 }
+
+/// The jobs that use the App Store Server API: one fetches the purchase history of each new customer, and one fetches
+/// the notifications that the service missed.
+typealias AppStoreJobs = (histories: JobRunner<StoredJob>, notifications: MissedNotifications)
