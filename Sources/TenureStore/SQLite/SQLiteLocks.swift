@@ -33,7 +33,8 @@ final class SQLiteOpeningLock {
             guard file >= 0 else { return }
             let isLocked = flock(file, LOCK_EX | LOCK_NB) == 0
             let failure = errno
-            // The process that had the lock deletes the file. A third process may have locked a new file at the path.
+            // The process that had the lock deletes the file. So this process may have locked a deleted file, while
+            // another process locks a new file at the path. Then it tries again.
             if isLocked, FileIdentity(descriptor: file) == FileIdentity(path: path) { return }
             close(file)
             file = -1
@@ -62,16 +63,16 @@ final class SQLiteFileLock {
 
     /// The bytes of the database's file that SQLite locks: the pending byte, the reserved byte and 510 shared bytes
     /// (https://www.sqlite.org/src/file?name=src/os.h).
-    private static let database: (start: off_t, length: off_t) = (0x4000_0000, 512)
+    private static let databaseRange: (start: off_t, length: off_t) = (0x4000_0000, 512)
     /// The bytes of the log's index that SQLite locks: eight locks, and one that every process holds while it uses the
     /// index (https://www.sqlite.org/walformat.html, section 2.3).
-    private static let index: (start: off_t, length: off_t) = (120, 9)
+    private static let indexRange: (start: off_t, length: off_t) = (120, 9)
 
     /// Locks the files that exist. Nil if another process has one of them open.
     ///
     /// - Parameter path: the path of the database, without symbolic links.
     init?(path: String) throws(StoreError) {
-        for (path, range) in [(path, Self.database), (path + SQLiteOpenFiles.indexSuffix, Self.index)] {
+        for (path, range) in [(path, Self.databaseRange), (path + SQLiteOpenFiles.indexSuffix, Self.indexRange)] {
             let descriptor = open(path, O_RDWR | O_CLOEXEC)
             guard descriptor >= 0 else {
                 if errno == ENOENT { continue }
