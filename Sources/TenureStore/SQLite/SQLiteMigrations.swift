@@ -8,11 +8,8 @@ extension SQLiteConnection {
     /// Opens the database: creates it, stores the app that it belongs to, or brings its schema up to date, as far as
     /// `opening` permits. Returns the database's ID.
     func open(_ opening: DatabaseOpening, under requirements: DatabaseRequirements) throws(StoreError) -> [UInt8] {
-        let before = try headerIfAny()
-        if let before, let objection = requirements.objectionBeforeMigration(to: before, for: opening.use) {
-            throw objection
-        }
-        if let before {
+        if let before = try headerIfAny() {
+            if let objection = requirements.objectionBeforeMigration(to: before, for: opening.use) { throw objection }
             let isUpToDate = before.version >= requirements.version
             let hasApp = before.bundleID != nil || opening.bundleID == nil
             if opening.migrates, !isUpToDate || !hasApp { try migrate(opening, under: requirements) }
