@@ -1,13 +1,14 @@
-/// The result of a transaction.
+/// The result of a transaction that may have to run again; see `Store.retrying`.
 enum Attempt<Value: Sendable>: Sendable {
     case done(Value)
-    /// Another transaction changed the data that the result depends on, or the update is too large for one transaction.
+    /// Nothing was done: another transaction changed the data that the result depends on, or the update is too large
+    /// for one transaction.
     case unfinished
 }
 
 extension Store {
-    /// Repeats `body` while it returns `unfinished`, because other transactions change the customer. Throws `busy`
-    /// after 20 attempts.
+    /// Repeats `body` while it returns `unfinished` because other transactions change the customer. Throws `busy` after
+    /// 20 attempts.
     func retrying<Value: Sendable>(
         _ body: () async throws(StoreError) -> Attempt<Value>
     ) async throws(StoreError) -> Value {

@@ -12,7 +12,7 @@ import TenureCore
 /// 3. It asks for the facts of both together, and ends. `prepare` combines and encodes them.
 /// 4. It finds all results, so it writes and commits.
 ///
-/// Each result is stored with what it was computed from. If a customer changed in the meantime, the former result no
+/// Each result is kept with what it was computed from. If a customer changed in the meantime, the former result no
 /// longer fits, and a new one is computed. Small results are computed inside the transaction.
 final class LargeFacts: Sendable {
     /// The results so far, and the result that the last attempt missed.
@@ -205,6 +205,7 @@ extension Store {
                     ? try await write(at: now, locking: keys, perform)
                     : try await writePiece(at: now, locking: keys, perform)
             } catch {
+                // If no result is missing, the error has another reason.
                 guard try await largeFacts.prepare(in: self, at: now) else { throw error }
             }
         }
