@@ -23,7 +23,7 @@ extension RequestedChange {
     /// link or unlink the same user. So do all merges, undone merges and erasures.
     var keys: [LockKey] {
         var keys: [LockKey] = []
-        if let request { keys.append(.request(request, actor: actor)) }
+        if let requestID { keys.append(.request(requestID, actor: actor)) }
         switch change {
         case .link(let user, _), .unlink(let user): keys.append(.user(user))
         case .merge, .unmerge, .erase: keys.append(.merges)

@@ -1,4 +1,41 @@
+package import Foundation
 import TenureJSON
+
+/// The result of a rehearsal: a dry run of a policy over all customers.
+package struct StoredRehearsal: Sendable, Hashable {
+    /// The public ID of the rehearsal (`reh_…`).
+    package let id: String
+    /// The ID of the publication that was in effect at the rehearsal.
+    package let base: Int64
+    /// The hash of the rehearsed policy.
+    package let sha256: [UInt8]
+    package let at: Date
+    /// The name of the admin key in the request.
+    package let actor: String
+    /// The number of customers who would gain something.
+    package let gaining: Int
+    /// The number of customers who would lose something if the publication ended promises.
+    package let losing: Int
+    /// The number of customers who would lose something even if the publication kept all promises.
+    package let losingWithPromises: Int
+    /// The report in JSON.
+    package let report: [UInt8]
+
+    package init(
+        id: String = PublicID.rehearsal.random(), base: Int64, sha256: [UInt8], at: Date, actor: String, gaining: Int,
+        losing: Int, losingWithPromises: Int, report: [UInt8]
+    ) {
+        self.id = id
+        self.base = base
+        self.sha256 = sha256
+        self.at = at.toMillisecond
+        self.actor = actor
+        self.gaining = gaining
+        self.losing = losing
+        self.losingWithPromises = losingWithPromises
+        self.report = report
+    }
+}
 
 /// Stores and reads the results of rehearsals: dry runs of a policy over all customers.
 extension DatabaseTransaction {

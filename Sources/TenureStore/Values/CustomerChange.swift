@@ -53,7 +53,7 @@ package enum CustomerChange: Sendable, Hashable {
 /// What happens if a customer who is linked to one user of the app is linked to another user. An *acquisition* is one
 /// Apple Account getting the app.
 package enum Transfer: String, Sendable, Hashable, CaseIterable {
-    /// The acquisition stays with the first user, and the link is rejected.
+    /// The acquisition stays with the first user, and the link is refused.
     case never
     /// The acquisition and its promises (`StoredPromise`) move to the newest user.
     case newest
@@ -72,14 +72,14 @@ package struct RequestedChange: Sendable, Hashable {
     package let at: Date
     /// The request's `Idempotency-Key`: an ID that the caller chose, so that a repeated request changes nothing. Nil if
     /// the caller chose none.
-    package let request: String?
+    package let requestID: String?
 
     package init(_ change: CustomerChange, actor: String, reason: String? = nil, at: Date, request: String? = nil) {
         self.change = change
         self.actor = actor
         self.reason = reason
         self.at = at.toMillisecond
-        self.request = request
+        requestID = request
     }
 }
 
@@ -92,7 +92,7 @@ package enum ChangeOutcome: Sendable, Hashable {
     case erased([String: Int])
     case refused(Refusal)
 
-    /// Why a change was rejected, as the audit trail names it.
+    /// Why a change was refused, as the audit trail names it.
     package enum Refusal: String, Sendable, Hashable, CaseIterable {
         case noSuchCustomer
         /// The other customer of a merge doesn't exist.

@@ -6,6 +6,7 @@ struct FactsWriter {
     private(set) var bytes: [UInt8] = []
 
     mutating func append(_ facts: CustomerFacts) {
+        // Small facts fit into this, so the array doesn't grow several times.
         bytes.reserveCapacity(256)
         bytes.append(FactsFormat.version)
         var flags: FactsFormat.Flags<FactsFormat.FactsField> = []
