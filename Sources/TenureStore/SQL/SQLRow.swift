@@ -52,9 +52,8 @@ package struct SQLRow: Sendable, Hashable {
     ///   - decode: returns the value with this number; nil for an unknown number.
     func codedValue<Value>(_ column: Int, _ what: String, _ decode: (UInt8) -> Value?) throws(StoreError) -> Value {
         let code = try integer(column)
-        guard let byte = UInt8(exactly: code), let value = decode(byte)
-        else { throw .damaged("a row has the unknown \(what) \(code)") }
-        return value
+        if let byte = UInt8(exactly: code), let value = decode(byte) { return value }
+        throw .damaged("a row has the unknown \(what) \(code)")
     }
 
     /// Converts the name in a column to a value. Throws `damaged` for an unknown name.

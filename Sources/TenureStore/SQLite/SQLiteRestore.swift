@@ -76,9 +76,8 @@ package struct SQLiteRestore: Sendable {
         var owner: (user: UInt32, group: UInt32)?
         if geteuid() == 0 {
             let folder = (path as NSString).deletingLastPathComponent
-            owner =
-                FilePermissions.owner(ofFileAt: path)
-                ?? FilePermissions.owner(ofFileAt: folder.isEmpty ? "." : folder)
+            owner = FilePermissions.owner(ofFileAt: path)
+            if owner == nil { owner = FilePermissions.owner(ofFileAt: folder.isEmpty ? "." : folder) }
         }
         do throws(SQLiteFileError) {
             return try SQLiteCopy(target: staged).write(from: source, replacing: false, owner: owner)

@@ -38,8 +38,8 @@ extension DatabaseTransaction {
         // Lock the customers, so that they aren't erased before the transaction ends. Don't read their facts, which may
         // be large.
         for identity in identities {
-            guard let number = try member(by: identity, in: realm) else { continue }
-            if try member(.rowID(number), forUpdate: forUpdate) != nil { return false }
+            guard let rowID = try member(by: identity, in: realm) else { continue }
+            if try member(.rowID(rowID), forUpdate: forUpdate) != nil { return false }
             isBeingErased = true
         }
         if isBeingErased { return true }

@@ -1,7 +1,8 @@
 /// Links customers to users of the app, and removes such links.
 ///
 /// For example, Ada has the account `ada` with the app's own server, and bought the app with two Apple Accounts. The
-/// server links both customers to `ada`, so they are merged into one. When it removes the link, they are split again.
+/// server links both customers to `ada`, so they are merged into one. When the server removes the link, they are split
+/// again.
 /// The merged customer has two *members*: the two rows of `customers`.
 extension DatabaseTransaction {
     /// The IDs of the app's users to which the customer is linked.

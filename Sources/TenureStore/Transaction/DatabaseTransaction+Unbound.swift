@@ -15,12 +15,12 @@ extension DatabaseTransaction {
             [.integer(id), SQLValue(Identity.Kind.unbound.rawValue)]) != nil
     }
 
-    /// The row ID of the unbound customer that must be removed to make room for `unbound`: the oldest one with the same
-    /// `valuePrefix`. Nil if there is room, or if `unbound` exists already.
+    /// The row ID of the unbound customer that must be removed to make room for `unbound`: the oldest unbound customer
+    /// with the same `Identity.valuePrefix`. Nil if there is room, or if `unbound` exists already.
     func oldestUnbound(of unbound: Identity, in realm: Realm) throws(StoreError) -> Int64? {
         guard try member(by: unbound, in: realm) == nil else { return nil }
         let unboundCustomers = try session.integers(
-            // Selects a range of the index: values that begin with the prefix and a space, which `!` follows in ASCII.
+            // The values that begin with the prefix and a space. In ASCII, `!` comes directly after the space.
             """
             SELECT customer FROM identities WHERE realm = $1 AND kind = $2 AND value >= $3 AND value < $4
             ORDER BY customer

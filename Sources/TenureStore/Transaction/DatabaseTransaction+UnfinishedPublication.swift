@@ -109,6 +109,7 @@ extension DatabaseTransaction {
     /// Stores that the publication is finished, if it has no promises left to end or to restore. Returns whether it is
     /// finished.
     func end(_ unfinished: UnfinishedPublication) throws(StoreError) -> Bool {
+        // Another process may have finished it.
         guard try unfinishedPublication() == unfinished else { return true }
         guard try customers(awaiting: unfinished).isEmpty else { return false }
         try setStoredValue(named: UnfinishedPublication.name, to: nil)

@@ -42,8 +42,8 @@ package struct CustomerFacts: Sendable, Hashable {
         Self.entryCounter?(purchases.count + more.count)
         var latest: [String: Purchase] = [:]
         for purchase in more {
-            let other = latest[purchase.transactionID]
-            latest[purchase.transactionID] = other.map { purchase.joined(with: $0) } ?? purchase
+            let id = purchase.transactionID
+            latest[id] = latest[id].map { purchase.joined(with: $0) } ?? purchase
         }
         // Known purchases are sorted already, so only the new purchases need sorting.
         var merged: [Purchase] = []
