@@ -11,7 +11,8 @@ package final class SQLiteConnection: @unchecked Sendable {
     let handle: OpaquePointer
     let path: String
     private var preparedStatements: [SQLText: OpaquePointer] = [:]
-    /// The cached row IDs of headers. Only the writing connection of a service has this cache.
+    /// The cached row IDs of headers. Only the writing connection of an `SQLiteDatabase` has this
+    /// cache.
     package var headers: HeaderRowIDs?
 
     /// How the connection opens the database's file.

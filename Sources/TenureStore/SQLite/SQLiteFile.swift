@@ -134,8 +134,8 @@ extension SQLiteDatabase {
     /// Whether both paths lead to one file, however they are written.
     package static func areSame(_ one: String, _ other: String) -> Bool { SQLiteFile.areSame(one, other) }
 
-    /// Whether a database is at the path, even if it isn't Tenure's or can't be read. A file without tables isn't a
-    /// database yet.
+    /// Whether a database is at the path. False if there is no file, or if the file has no tables. True for anything
+    /// else at the path, which may be a database that can't be read now.
     package static func exists(at path: String) -> Bool {
         (try? SQLiteFile.holdsDatabase(at: path, leavingNoTrace: true)) ?? true
     }

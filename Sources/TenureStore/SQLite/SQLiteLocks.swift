@@ -8,6 +8,8 @@ import TenureFileAttributes
 /// found the new number, it would take the database for another copy. It would then move away the log that both
 /// processes use.
 ///
+/// The lock is held as long as this object exists. `withExtendedLifetime` in a `defer` keeps it until a function ends.
+///
 /// The lock is on a file beside the database. It can't be on the database itself: when a process closes any descriptor
 /// of a file, it loses all POSIX locks on that file, so SQLite's locks would be lost.
 final class SQLiteOpeningLock {
@@ -53,8 +55,8 @@ final class SQLiteOpeningLock {
     }
 }
 
-/// Locks the files of a database as SQLite does, so that no other process opens the database. The files may have any
-/// content.
+/// Locks the files of a database as SQLite does, so that no other process opens the database while this object exists.
+/// The files may have any content.
 ///
 /// The process must not open these files by other means meanwhile: closing any descriptor of a file drops the locks of
 /// the process (https://www.sqlite.org/howtocorrupt.html, section 2.2).

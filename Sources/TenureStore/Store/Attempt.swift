@@ -13,7 +13,7 @@ extension Store {
         _ body: () async throws(StoreError) -> Attempt<Value>
     ) async throws(StoreError) -> Value {
         for number in 0..<20 {
-            // A random wait lets the other transactions finish first.
+            // After three attempts, a random wait lets the other transactions finish first.
             if number > 2 { try? await Task.sleep(for: .milliseconds(Int.random(in: 1...10 * number))) }
             if case .done(let value) = try await body() { return value }
         }

@@ -101,7 +101,7 @@ extension Database {
 package enum LookedUpCustomer: Sendable {
     case notFound
     case customer(Customer)
-    /// The customer into whom this one was merged. An erased customer is merged into itself.
+    /// The row ID of the customer into whom this one was merged. An erased customer is merged into itself.
     case another(Int64)
     /// The customer must be read in a transaction, because a published policy still has promises (`StoredPromise`) to
     /// end or to restore; see `DatabaseTransaction.applying`.

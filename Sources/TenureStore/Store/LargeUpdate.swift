@@ -140,8 +140,9 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         }
     }
 
-    /// Creates a customer with the first identities by `Identity.Kind`, as many as one transaction may lock. Then no
-    /// other transaction creates a customer for one of them. The result is nil if the update no longer applies.
+    /// Creates a customer, unless another update has just created the customer. Stores and locks the first identities
+    /// by `Identity.Kind`, as many as one transaction may lock, so that no other transaction creates a customer for one
+    /// of them. The result is nil if the update no longer applies.
     private func createSubject() async throws(StoreError) -> Attempt<Subject?> {
         let plan = plan
         let identities = plan.identities.sorted { $0.kind < $1.kind }

@@ -45,7 +45,7 @@ extension DatabaseTransaction {
             guard try !areSeparated(taken, group) else { return .refused(.separated) }
             guard mayJoin(taken, group) else { return .refused(.tooManyMerged) }
         }
-        // Write: take the account away from the former user, then merge it with the user's other accounts.
+        // Take the account away from the former user, then merge it with the other accounts of the new user.
         if isTransfer {
             customer = try takeAway(taken, including: member, from: customer, allMembers: all, actor: actor)
         }
@@ -65,8 +65,8 @@ extension DatabaseTransaction {
         return .done(customer, isNew: true)
     }
 
-    /// Removes the IDs of former users from the events of these accounts. The events now belong to another user, and
-    /// the erasure of a former user wouldn't find them.
+    /// Removes the IDs of former users from the events of a customer. These events now belong to another user, and the
+    /// erasure of a former user wouldn't find them.
     private func forgetFormerUsers(of id: Int64) throws(StoreError) {
         let users = Set(try users(of: id))
         for member in try group(of: id) {
