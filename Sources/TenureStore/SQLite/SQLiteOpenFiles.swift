@@ -105,7 +105,7 @@ final class SQLiteOpenFiles {
         let number = Self.number(in: header)
         guard header[..<Self.startSize] == start, acceptedCopyNumbers.contains(number) else { return false }
         let currentSize = Self.file(SQLITE_FCNTL_FILE_POINTER, of: connection).flatMap { Self.size(of: $0) } ?? size
-        // SQLite makes the file shorter after another process has run VACUUM.
+        // The file may be shorter than before if another process has run VACUUM, but never shorter than the database.
         guard currentSize >= min(size, contentSize ?? size) else { return false }
         size = currentSize
         return true
@@ -194,8 +194,8 @@ final class SQLiteOpenFiles {
         return size == 1 ? 65_536 : size
     }
 
-    /// Returns the header of the log's index. The index has two copies of it. Nil if the copies differ, because another
-    /// connection is writing the header, and if the index can't be read.
+    /// Returns the header of the log's index, of which the index has two copies with 48 bytes each. Nil if the copies
+    /// differ, because another connection is writing the header, or if the index can't be read.
     private func indexHeader() -> [UInt8]? {
         guard let file = Self.file(SQLITE_FCNTL_FILE_POINTER, of: connection),
             let map = file.pointee.pMethods?.pointee.xShmMap

@@ -209,8 +209,9 @@ extension DatabaseTransaction {
         encoded: EncodedFacts? = nil
     ) throws(StoreError) -> Customer {
         let changesReport = change.sentEntitlements != nil && change.sentEntitlements != customer.sentEntitlements
-        var encoded = encoded ?? preparedFacts.flatMap { $0.facts == facts ? $0 : nil }
+        var encoded = encoded ?? (preparedFacts?.facts == facts ? preparedFacts : nil)
         if encoded == nil { encoded = try largeFacts?.encoded(facts) }
+        // Large facts are compared by their bytes, which is faster than comparing thousands of purchases.
         let areFactsSame: Bool
         if let encoded, let remembered = knownFacts[customer.id], customer.facts == remembered.facts {
             areFactsSame = encoded.hasSameBytes(as: remembered.bytes)

@@ -2,8 +2,7 @@
 ///
 /// For example, Ada has the account `ada` with the app's own server, and bought the app with two Apple Accounts. The
 /// server links both customers to `ada`, so they are merged into one. When the server removes the link, they are split
-/// again.
-/// The merged customer has two *members*: the two rows of `customers`.
+/// again. The merged customer has two *members*: the two rows of `customers`.
 extension DatabaseTransaction {
     /// The IDs of the app's users to which the customer is linked.
     func users(of id: Int64) throws(StoreError) -> [String] { try users(among: try group(of: id)) }

@@ -4,7 +4,7 @@ struct UnfinishedPublication: Sendable, Hashable {
     /// The ID of the publication.
     let publication: Int64
     /// For a rollback, the ID of the publication to which it returned: the promises that later publications ended are
-    /// restored. For a publication that restores nothing, its own ID.
+    /// restored. For a publication that restores nothing, its own ID, so that no ended promise is in the range.
     let restoringAfter: Int64
     /// The value in `promises.ending` of the promises that the publication ends; 0 if it ends none.
     let mark: Int64

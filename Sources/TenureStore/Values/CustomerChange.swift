@@ -41,7 +41,8 @@ package enum CustomerChange: Sendable, Hashable {
         }
     }
 
-    /// A string that is the same only for equal changes. The database stores it to recognize a repeated request.
+    /// The string by which the database recognizes a repeated request. Different changes have different strings, except
+    /// that `Transfer` doesn't count.
     var canonicalText: String {
         switch self {
         case .link(let user, _), .unlink(let user): "\(name) \(user)"

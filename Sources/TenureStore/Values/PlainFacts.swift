@@ -47,7 +47,7 @@ package struct PlainFacts {
     /// otherwise true.
     private mutating func writeKey(class: (Date?) -> UInt64) throws(FactsReader.Malformed) -> Bool {
         guard try reader.byte() == FactsFormat.version else { return false }
-        write(UInt8(truncatingIfNeeded: try reader.number()))
+        write(UInt8(truncatingIfNeeded: try reader.number()))  // The flags of the facts.
         let proofCount = try reader.number()
         guard proofCount == 1, try writeProof(class: `class`), try writePurchases() else { return false }
         let (renewalCount, promiseCount) = (try reader.number(), try reader.number())
