@@ -110,6 +110,7 @@ extension CustomerFacts {
 }
 
 extension AcquisitionKey {
+    /// The ID of the app transaction, or else of the download; nil if the key has only a date.
     fileprivate var id: AcquisitionID? {
         appTransactionID.map { .appTransaction($0) } ?? downloadID.map { .download($0) }
     }
@@ -128,6 +129,7 @@ extension AppProof {
         }
     }
 
+    /// Compares signing dates. A proof without a signing date counts as the earliest.
     fileprivate static func isSignedEarlier(_ left: AppProof, _ right: AppProof) -> Bool {
         (left.signedDate ?? .distantPast) < (right.signedDate ?? .distantPast)
     }

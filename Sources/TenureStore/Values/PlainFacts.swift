@@ -95,7 +95,8 @@ package struct PlainFacts {
     private static let plainPurchase: FactsFormat.Flags<FactsFormat.PurchaseField> = [
         .originalTransactionID, .type, .purchaseDate, .signedDate, .isFamilyShared,
     ]
-    private static let nonConsumable = FactsFormat.productTypes.first { $0.0 == .nonConsumable }?.1
+    /// The number that encodes a non-consumable product.
+    private static let nonConsumable = FactsFormat.productTypes.first { type, _ in type == .nonConsumable }?.1
 
     /// Writes the purchases without dates: a non-consumable purchase grants the same rights whenever it was made.
     /// Returns false if one of them isn't plain; otherwise true.
