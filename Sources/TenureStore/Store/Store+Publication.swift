@@ -87,7 +87,7 @@ extension Store {
         }
     }
 
-    /// The maximum number of passes over all customers. Usually, one pass finishes the publication. Customers that
-    /// change meanwhile can require more passes.
+    /// The maximum number of passes over all customers. Usually, the first pass handles all customers, and the second
+    /// finds none left. Customers that change meanwhile can require more passes.
     private static let maximumPasses = 20
 }

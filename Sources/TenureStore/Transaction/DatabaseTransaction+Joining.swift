@@ -10,7 +10,7 @@ extension DatabaseTransaction {
     ///
     /// Returns the first customer after that (nil if `known` is empty), and the row IDs of this customer and of those
     /// that were merged into it.
-    func joinCustomers(_ known: [Customer]) throws(StoreError) -> (customer: Customer?, members: [Int64]) {
+    func joinCustomers(_ known: [Customer]) throws(StoreError) -> (customer: Customer?, joined: [Int64]) {
         guard let joining = try joining(known) else { return (known.first, known.prefix(1).map(\.id)) }
         return (try join(joining, as: joining.facts), [joining.first.id] + joining.others.map(\.id))
     }

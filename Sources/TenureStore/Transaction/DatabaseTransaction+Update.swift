@@ -26,10 +26,10 @@ extension DatabaseTransaction {
     func findCustomer(
         _ named: NamedMembers, proving acquisition: ProvenAcquisition?
     ) throws(StoreError) -> FoundCustomer {
-        let (customer, members) = try joinCustomers(try find(named, proving: acquisition))
+        let (customer, joined) = try joinCustomers(try find(named, proving: acquisition))
         return FoundCustomer(
             customer: try withCompletenessOfOtherAccounts(customer), namedMembers: named,
-            purchasesOfOthers: named.purchases(ofOthersThan: members))
+            purchasesOfOthers: named.purchases(ofOthersThan: joined))
     }
 
     /// Saves what an update adds to the customer, or creates the customer.

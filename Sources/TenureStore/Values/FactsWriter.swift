@@ -150,7 +150,7 @@ struct FactsWriter {
         }
     }
 
-    /// Appends the number that a value has in this table.
+    /// Appends the number that a value has in this table, which has all values.
     private mutating func append<Value: Equatable>(code value: Value, in table: [(Value, UInt8)]) {
         for (known, code) in table where known == value {
             bytes.append(code)
