@@ -98,8 +98,10 @@ extension Store {
     // for other writers.
 
     /// Removes webhook endpoints that no process serves anymore, and abandons the messages that wait for removed
-    /// endpoints. Returns the removed endpoints. Keeps an endpoint if, since the caller read `silent`, a process has
-    /// reported that it serves the endpoint (`NamedEndpoint.heartbeat`).
+    /// endpoints. Returns the removed endpoints.
+    ///
+    /// - Parameter silent: the endpoints to remove, as the caller read them. An endpoint with a newer heartbeat
+    ///   (`NamedEndpoint.heartbeat`) is kept: a process serves it again.
     package func removeEndpoints(_ silent: [NamedEndpoint], at now: Date) async throws(StoreError) -> [RemovedEndpoint]
     {
         let hasStrays = try await read { try $0.hasStrayDeliveries() }
