@@ -21,7 +21,7 @@ final class SQLiteOpenFiles {
     private let start: ArraySlice<UInt8>
     /// The copy numbers (`SQLiteCopyNumber`) that the file's header may have: the current number, and the number that
     /// the file has until a checkpoint writes the log into it.
-    private var acceptedCopyNumbers: Set<UInt32>
+    private let acceptedCopyNumbers: Set<UInt32>
     /// The size of the file in bytes when its header was last found unchanged.
     private var size: sqlite3_int64 = 0
 

@@ -80,8 +80,8 @@ extension DatabaseTransaction {
     /// Returns the customers that the artifacts of an unbound customer name. Empty if it is linked to no customer.
     ///
     /// A purchase in these artifacts may also belong to customers of other accounts, to whom the unbound customer isn't
-    /// linked. These customers are returned with the purchases and renewals in these artifacts only: nothing else about
-    /// their accounts concerns these artifacts, and a client can share a purchase with any number of accounts.
+    /// linked. These customers are returned with only the purchases and renewals that the artifacts name. Nothing else
+    /// about their accounts concerns the artifacts, and a client can share a purchase with any number of accounts.
     package func customers(namedBy unbound: Customer) throws(StoreError) -> [Customer] {
         let links = try links(of: unbound.id)
         guard !links.isEmpty else { return [] }
