@@ -5,8 +5,7 @@ import TenureFileAttributes
 ///
 /// The first process that opens a closed database gives it a new number (`SQLiteCopyNumber`). Without this lock, a
 /// second process that opens the database meanwhile could still read the old number. When the second process later
-/// found the new number, it would take the database for another copy. It would then move away the log that both
-/// processes use.
+/// found the new number, it would take the database for another copy, and move away the log that both processes use.
 ///
 /// The lock is held as long as this object exists. `withExtendedLifetime` in a `defer` keeps it until a function ends.
 ///

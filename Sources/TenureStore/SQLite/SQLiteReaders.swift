@@ -4,8 +4,8 @@ import TenureCore
 
 /// The connections to an SQLite database that read. With a write-ahead log, they wait for no writer.
 ///
-/// They are opened as needed and kept for the next caller: opening a connection reads the whole schema, which takes as
-/// long as reading hundreds of rows.
+/// A connection is opened as needed and kept for the next caller: opening a connection reads the whole schema, which
+/// takes as long as reading hundreds of rows.
 final class SQLiteReaders: Sendable {
     private struct State {
         var idle: [SQLiteConnection] = []

@@ -42,7 +42,7 @@ package protocol Database: Sendable {
 
     /// Calls `body` for the customers with row IDs above `id`, up to `last`, in the order of their row IDs.
     ///
-    /// It skips customers that were merged into others, and unbound customers (`DatabaseTransaction`). The pointers are
+    /// Skips customers that were merged into others, and unbound customers (`DatabaseTransaction`). The pointers are
     /// valid until `body` returns.
     func forEachCustomer(after id: Int64, through last: Int64, _ body: EncodedCustomerBody) async throws(StoreError)
 

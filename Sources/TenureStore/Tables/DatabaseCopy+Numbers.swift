@@ -1,6 +1,6 @@
 /// Copies the last row ID that each table assigned, so that the copy doesn't assign a row ID that the source has used.
 extension DatabaseCopy {
-    /// Returns the last row ID that each table assigned, by the name of the table. It counts even if its row was
+    /// Returns the last row ID that each table assigned, by the name of the table. A row ID counts even if its row was
     /// deleted, because the row ID of an erased customer must never identify another customer.
     func lastNumbers(in session: any DatabaseSession) throws(StoreError) -> [String: Int64] {
         var numbers: [String: Int64] = [:]

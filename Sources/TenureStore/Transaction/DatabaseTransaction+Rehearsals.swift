@@ -75,7 +75,7 @@ extension DatabaseTransaction {
     }
 
     /// Returns the rehearsals with examples that name one of these customers: the public IDs of the named customers, by
-    /// the ID of the rehearsal. It reads all reports, so call it only in a transaction that doesn't write.
+    /// the ID of the rehearsal. Reads all reports, so call this only in a transaction that doesn't write.
     func rehearsals(naming customers: [Int64]) throws(StoreError) -> [String: Set<String>] {
         let rows = try rows(
             """
