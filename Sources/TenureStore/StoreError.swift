@@ -25,13 +25,14 @@ package enum StoreError: Error, Sendable, Hashable {
     case full
     /// The database is read-only: it is a standby, or the role may not write.
     case readOnly(database: String, detail: String)
-    /// The database contains something that the service never writes.
+    /// The database contains something that the service never writes; the string says what.
     case damaged(String)
     /// Any other failure, with its description.
     case failed(String)
-    /// The file of an open database was replaced. Nothing is read or written until the program starts again.
+    /// A file of an open database was replaced; the string says which file and how (`FileReplacement`). Nothing is read
+    /// or written until the program starts again.
     case replaced(String)
-    /// The target of a move has data already.
+    /// The content can't be moved to this database, which has data already: the table isn't empty.
     case notEmpty(table: String)
     /// The copy of a moved database differs from the source. The copy was removed.
     case copyDiffers(table: String, rows: Int, expected: Int)
@@ -41,7 +42,7 @@ package enum StoreError: Error, Sendable, Hashable {
         .failed("\(detail), which is a defect in Tenure; report it")
     }
 
-    /// Turns any other error into `failed`.
+    /// Returns a `StoreError` unchanged, and turns any other error into `failed`.
     init(_ error: any Error) { self = error as? StoreError ?? .failed("\(error)") }
 
     /// Whether the same operation may succeed a moment later.

@@ -1,5 +1,5 @@
-/// Checks a database without verifying signatures: an SQLite file, or the constraints and indexes of a PostgreSQL
-/// database, and in both the references between rows.
+/// Checks a database for `tenure database check`, and reports damage and rows that contradict each other. Doesn't
+/// verify signatures.
 struct DatabaseIntegrity {
     let session: any DatabaseSession
     /// Called with each problem.
@@ -7,8 +7,9 @@ struct DatabaseIntegrity {
 
     /// The maximum number of findings of one kind, so that one broken page doesn't fill the screen.
     private static let limitPerKind = 100
+    /// The number of merged customers that one query reads.
+    private static let pageSize = 500
 
-    /// Runs all checks, and calls `report` with each problem.
     func check() throws(StoreError) {
         try checkDatabase()
         try checkReferences()
@@ -86,7 +87,7 @@ struct DatabaseIntegrity {
         }
     }
 
-    /// Checks that each merged customer leads to a customer of the same realm that exists.
+    /// Checks that each merged customer leads to an existing customer of the same realm.
     ///
     /// Skips customers that are being erased: each of them is merged into itself until its last row is removed. If an
     /// erasure was interrupted, the next start of the service finishes it.
@@ -99,14 +100,14 @@ struct DatabaseIntegrity {
                 WHERE id > $1 AND merged_into IS NOT NULL AND NOT EXISTS (
                     SELECT 1 FROM unfinished_updates
                     WHERE customer = customers.id AND update_id = \(DatabaseTransaction.erasureUpdateID)
-                ) ORDER BY id LIMIT 500
+                ) ORDER BY id LIMIT \(Self.pageSize)
                 """, [.integer(last)])
             for row in rows {
                 last = try row.integer(0)
                 guard let problem = try problem(ofMerged: last, in: try row.integer(2)) else { continue }
                 report(DatabaseFinding(problem, of: try row.text(1), .inspect))
             }
-            if rows.count < 500 { return }
+            if rows.count < Self.pageSize { return }
         }
     }
 
@@ -140,7 +141,7 @@ struct DatabaseIntegrity {
         }
     }
 
-    /// Checks that both triggers exist that keep the audit trail append-only.
+    /// Checks that the two triggers exist that keep the audit trail append-only.
     private func checkAudit() throws(StoreError) {
         let triggers =
             switch session.dialect {

@@ -15,8 +15,8 @@ extension DatabaseTransaction {
         return try session.row("SELECT count(*) FROM customers")?.integer(0) ?? 0
     }
 
-    /// Reads a page of customers, in the order of their row IDs. `isLiving` is true for customers that weren't merged
-    /// into another.
+    /// Reads a page of customers: their row IDs (`number`), in this order, their public IDs, and whether they are
+    /// living, that is, not merged into another customer.
     ///
     /// - Parameter number: the row ID of the last customer on the previous page.
     package func allCustomers(

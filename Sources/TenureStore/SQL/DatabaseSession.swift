@@ -15,7 +15,7 @@ package protocol DatabaseSession {
     func insert(_ sql: String, _ arguments: [SQLValue]) throws(StoreError) -> Int64?
 
     /// Lets the statements of this transaction take as long as they need, for publishing policies, reports and copies.
-    /// In other transactions, statements fail after some seconds, so that no request waits for long.
+    /// In other transactions on PostgreSQL, statements fail after some seconds, so that no request waits for long.
     func allowLongStatements() throws(StoreError)
 
     /// A cache of row IDs in the table `headers`, which stores the headers of signed artifacts; nil if the session has

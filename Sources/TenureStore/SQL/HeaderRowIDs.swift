@@ -1,12 +1,10 @@
-import Foundation
-
-/// A cache of the row IDs of headers in the table `headers`. A header is the first part of a JWS, with the signer's
-/// certificates. Among thousands of artifacts, nearly all have the same header.
+/// A cache of row IDs in the table `headers`, which stores the headers of signed artifacts. A header is the first part
+/// of a JWS, with the signer's certificates. Nearly all artifacts have the same header.
 ///
 /// In SQLite, the connection that writes keeps a cache, and empties it when it rolls back a transaction. In PostgreSQL,
 /// each list of artifacts gets a new cache. One caller at a time may use a cache.
 package final class HeaderRowIDs {
-    /// The headers with their row IDs. The header that was used last comes first.
+    /// At most `maximumCount` headers with their row IDs. The header that was used last comes first.
     private var knownHeaders: [(bytes: [UInt8], rowID: Int64)] = []
 
     /// The maximum number of headers: enough for each signing certificate that the App Store uses, and for those of the
@@ -28,18 +26,4 @@ package final class HeaderRowIDs {
 
     /// Empties the cache.
     func forget() { knownHeaders.removeAll() }
-}
-
-extension [UInt8] {
-    func hasSameBytes(as other: ArraySlice<UInt8>) -> Bool {
-        withUnsafeBytes { ours in other.withUnsafeBytes { ours.hasSameBytes(as: $0) } }
-    }
-}
-
-extension UnsafeRawBufferPointer {
-    func hasSameBytes(as other: UnsafeRawBufferPointer) -> Bool {
-        guard count == other.count else { return false }
-        guard let ours = baseAddress, let theirs = other.baseAddress else { return true }
-        return memcmp(ours, theirs, count) == 0
-    }
 }

@@ -2,8 +2,8 @@ package import Foundation
 
 /// A row of a result, read by the positions of its columns, from 0.
 ///
-/// Reading a column with an unexpected type throws `StoreError.damaged`. The methods with `IfPresent` return nil for
-/// NULL; the others throw `StoreError.damaged` for it.
+/// A column with an unexpected type throws `StoreError.damaged`. So does NULL, except in the methods with `IfPresent`,
+/// which return nil for it, and in `json` and `detail`.
 package struct SQLRow: Sendable, Hashable {
     package let values: [SQLValue]
 
@@ -47,10 +47,12 @@ package struct SQLRow: Sendable, Hashable {
 
     /// Converts the number in a column to a value, such as a kind of identity. Throws `damaged` for an unknown number.
     ///
-    /// - Parameter what: the name for such values in the error message, such as `kind of identity`.
-    func codedValue<Value>(_ column: Int, _ what: String, _ value: (UInt8) -> Value?) throws(StoreError) -> Value {
+    /// - Parameters:
+    ///   - what: the name for such values in the error message, such as `kind of identity`.
+    ///   - decode: returns the value with this number; nil for an unknown number.
+    func codedValue<Value>(_ column: Int, _ what: String, _ decode: (UInt8) -> Value?) throws(StoreError) -> Value {
         let code = try integer(column)
-        if let value = UInt8(exactly: code).flatMap(value) { return value }
+        if let byte = UInt8(exactly: code), let value = decode(byte) { return value }
         throw .damaged("a row has the unknown \(what) \(code)")
     }
 
@@ -78,11 +80,11 @@ package struct SQLRow: Sendable, Hashable {
         try json(column, "the detail of an event or an audit entry isn't a JSON object with string values") ?? [:]
     }
 
-    /// Reads a column with a function that returns nil for a value of another type.
-    private func read<Value>(_ column: Int, _ read: (SQLValue) -> Value?) throws(StoreError) -> Value? {
+    /// Reads a column; nil for NULL. `convert` returns nil for a value of an unexpected type.
+    private func read<Value>(_ column: Int, _ convert: (SQLValue) -> Value?) throws(StoreError) -> Value? {
         let value = try value(column)
         if case .null = value { return nil }
-        guard let found = read(value) else { throw damaged(column) }
+        guard let found = convert(value) else { throw damaged(column) }
         return found
     }
 
@@ -126,7 +128,7 @@ extension SQLValue: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral, Exp
 }
 
 extension Date {
-    /// The date rounded to what a column stores: whole milliseconds since 1970.
+    /// The date rounded to whole milliseconds, as columns store it.
     package var toMillisecond: Date { Date(millisecondsSince1970: millisecondsSince1970) }
 
     /// The date as a column stores it.

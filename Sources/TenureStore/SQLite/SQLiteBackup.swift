@@ -51,7 +51,7 @@ package struct SQLiteBackup: Sendable {
         // If the database of the log is missing, the log may have the only data that is left.
         guard FileIdentity.exists(path) || log.size == 0 else { throw .log(path: target) }
         do throws(StoreError) {
-            if FileIdentity.exists(path), try mergesLog(path) { return }
+            if FileIdentity.exists(path), try tryToMergeLog(path) { return }
             guard let lock = try SQLiteFileLock(path: path) else { throw .busy }
             defer { withExtendedLifetime(lock) {} }
             for suffix in [SQLiteOpenFiles.logSuffix, SQLiteOpenFiles.indexSuffix] { unlink(path + suffix) }
@@ -64,7 +64,7 @@ package struct SQLiteBackup: Sendable {
 
     /// Writes the log into the database at the target, and removes the log. Returns false if that database is damaged,
     /// because SQLite can't use the log then.
-    private func mergesLog(_ path: String) throws(StoreError) -> Bool {
+    private func tryToMergeLog(_ path: String) throws(StoreError) -> Bool {
         do throws(StoreError) {
             try SQLiteFile.mergeLog(path)
             return true

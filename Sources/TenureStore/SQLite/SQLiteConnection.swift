@@ -11,7 +11,8 @@ package final class SQLiteConnection: @unchecked Sendable {
     let handle: OpaquePointer
     let path: String
     private var preparedStatements: [SQLText: OpaquePointer] = [:]
-    /// The cached row IDs of headers. Nil unless this is the only connection that writes.
+    /// The cached row IDs of headers. Only the writing connection of an `SQLiteDatabase` has this
+    /// cache.
     package var headers: HeaderRowIDs?
 
     /// How the connection opens the database's file.
@@ -122,9 +123,10 @@ package final class SQLiteConnection: @unchecked Sendable {
 
     var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
-    /// Runs a transaction. By default, it writes, so it first waits for other writing transactions to end.
+    /// Runs a transaction, and rolls it back if `body` throws.
     ///
-    /// - Parameter begin: the statement that begins the transaction; `BEGIN` for a transaction that only reads.
+    /// - Parameter begin: the statement that begins the transaction. The default, for a transaction that writes, waits
+    ///   until other writing transactions have ended. Pass `BEGIN` for a transaction that only reads.
     package func transaction<Value>(
         _ begin: String = "BEGIN IMMEDIATE", _ body: () throws(StoreError) -> Value
     ) throws(StoreError) -> Value {
@@ -161,7 +163,7 @@ package final class SQLiteConnection: @unchecked Sendable {
         // The connection has a message for its latest error only, which may have another code.
         let message = sqlite3_errcode(handle) == code ? sqlite3_errmsg(handle) : sqlite3_errstr(code)
         let detail = message.map { String(cString: $0) } ?? "code \(code)"
-        // The lowest byte is the code that all releases of SQLite know.
+        // The lowest byte is the primary code. The other bytes add details (https://www.sqlite.org/rescode.html).
         switch code & 0xFF {
         case SQLITE_BUSY, SQLITE_LOCKED: return .busy
         case SQLITE_FULL: return .full

@@ -67,7 +67,8 @@ package struct SQLiteCopy {
         else { throw connection.error(sqlite3_errcode(connection.handle)) }
         // One step copies everything from the same snapshot.
         var code = sqlite3_backup_step(backup, -1)
-        for _ in 0..<50 where code == SQLITE_BUSY || code == SQLITE_LOCKED {
+        for _ in 0..<50 {
+            guard code == SQLITE_BUSY || code == SQLITE_LOCKED else { break }
             usleep(100_000)
             code = sqlite3_backup_step(backup, -1)
         }

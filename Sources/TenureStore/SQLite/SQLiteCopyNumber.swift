@@ -18,14 +18,16 @@ enum SQLiteCopyNumber {
 
     /// Gives an open database a new number, unless another process has given it one since `known` was read.
     ///
-    /// - Parameter known: the number in the file before it was opened. Nil if other processes may have the database
-    ///   open. A new number would make them report a replaced file, so only a database without a number gets one.
+    /// - Parameter known: the number in the file before it was opened; nil if other processes may have the database
+    ///   open. If nil, only a database without a number gets one: another number would make the other processes report
+    ///   a replaced file.
     static func renew(_ connection: SQLiteConnection, known: Int32?) throws(StoreError) {
         guard try read(connection) == known ?? 0 else { return }
         try connection.transaction { () throws(StoreError) in
             if try read(connection) == known ?? 0 { try connection.execute("PRAGMA user_version = \(new())") }
         }
-        // Writes the number from the write-ahead log into the file. If a reader is in the way, a later checkpoint does.
+        // Writes the number from the write-ahead log into the file. If a reader is in the way, a later checkpoint
+        // writes it.
         connection.checkpoint()
     }
 

@@ -39,10 +39,9 @@ package struct SQLiteDatabase: Database {
         let connection = try Self.connectForWriting(file)
         id = try connection.open(opening, under: opening.requirements(for: path))
         requirements = opening.requirements(for: path, opened: id)
-        // The following settings are for writing rows, once the schema is up to date.
         try connection.execute("PRAGMA foreign_keys = ON")
-        // The cache's size in kilobytes. A large cache helps, because indexes of random IDs are read and written at
-        // random places.
+        // The cache's size in kilobytes (negative numbers mean kilobytes). A large cache helps, because indexes of
+        // random IDs are read and written at random places.
         try connection.execute("PRAGMA cache_size = -32768")
         // SQLite must not write the log into the file after a commit: another file may be at the path. `SQLiteWriter`
         // checks that first.

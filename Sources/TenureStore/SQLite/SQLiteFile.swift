@@ -1,8 +1,8 @@
 import Foundation
 import TenureFileAttributes
 
-/// Checks the file at the path of a database before anything is changed. Otherwise, the service might create its tables
-/// in another program's database, or change the mode of a folder.
+/// Checks the file at the path of a database before the database is opened. Otherwise, the service might create its
+/// tables in another program's database, or change the mode of a folder.
 enum SQLiteFile {
     /// Whether a Tenure database is at the path. False if there is no file, or if the file has no tables yet. Throws if
     /// the file is anything else.
@@ -11,8 +11,8 @@ enum SQLiteFile {
     /// database. `SQLiteConnection.open` checks the file again.
     ///
     /// - Parameters:
-    ///   - leavingNoTrace: whether to create no file beside the database. Reading a write-ahead log (`-wal`) without an
-    ///     index (`-shm`) would create one.
+    ///   - leavingNoTrace: whether to create no file beside the database. To read a write-ahead log (`-wal`) without an
+    ///     index (`-shm`), SQLite would create the index. So such a file isn't read, and the result is true.
     ///   - migrations: the steps of the schema that this release knows.
     static func holdsDatabase(
         at path: String, leavingNoTrace: Bool = false, knowing migrations: [Migration] = Migration.all
@@ -73,7 +73,7 @@ enum SQLiteFile {
     /// the database open.
     static func mergeLog(_ path: String) throws(StoreError) {
         // While this process holds the lock, no service opens the database. If a service opened the database before the
-        // log is removed, it would assign no new copy number.
+        // log is removed, it would give the database no new number (`SQLiteCopyNumber`).
         let lock = try SQLiteOpeningLock(database: resolved(path))
         defer { withExtendedLifetime(lock) {} }
         let mode = try SQLiteConnection(path: path, for: .writing).row("PRAGMA journal_mode = DELETE")?.text(0)
@@ -120,8 +120,8 @@ enum SQLiteFile {
 }
 
 extension SQLiteDatabase {
-    /// The reason why this file can't be used as a database, as far as that is known without changing anything;
-    /// otherwise nil.
+    /// Returns why this file can't be used as a database; nil if no reason is found. Changes nothing, so problems that
+    /// only a write shows aren't found.
     package static func objection(to path: String) -> StoreError? {
         do {
             _ = try SQLiteFile.holdsDatabase(at: path, leavingNoTrace: true)
@@ -134,7 +134,8 @@ extension SQLiteDatabase {
     /// Whether both paths lead to one file, however they are written.
     package static func areSame(_ one: String, _ other: String) -> Bool { SQLiteFile.areSame(one, other) }
 
-    /// Whether a database is at the path, even if it isn't Tenure's. A file without tables isn't a database yet.
+    /// Whether a database is at the path. False if there is no file, or if the file has no tables. True for anything
+    /// else at the path, which may be a database that can't be read now.
     package static func exists(at path: String) -> Bool {
         (try? SQLiteFile.holdsDatabase(at: path, leavingNoTrace: true)) ?? true
     }
@@ -155,68 +156,3 @@ extension SQLiteDatabase {
 
 /// The system's message for the last failed call, by `errno`, in lower case: `no space left on device`.
 var systemMessage: String { String(cString: strerror(errno)).lowercased() }
-
-/// File systems on which SQLite's locks and shared memory don't work (https://www.sqlite.org/wal.html, section 1).
-enum NetworkFileSystem {
-    /// Returns an error if the path is on such a file system; otherwise nil.
-    static func objection(to path: String) -> StoreError? { type(at: path).flatMap { objection(to: path, ofType: $0) } }
-
-    /// Returns an error if SQLite doesn't work on a file system of this type; otherwise nil.
-    static func objection(to path: String, ofType type: String) -> StoreError? {
-        guard refusedTypes.contains(type) else { return nil }
-        return .unusable(
-            database: path,
-            detail: """
-                it is on a network file system (\(type)), on which SQLite loses data; move it to a local disk, or use \
-                PostgreSQL
-                """)
-    }
-
-    /// The types of NFS and SMB, as Linux and macOS name them.
-    private static let refusedTypes: Set<String> = ["nfs", "nfs4", "cifs", "smb3", "smb2", "smbfs"]
-
-    #if os(Linux)
-        /// The type of the file system at a path, or of its folder if nothing is there yet.
-        private static func type(at path: String) -> String? {
-            // The table of the mounts that this process sees. The C library's `statfs` isn't available in Swift on
-            // Linux.
-            guard let status = status(at: path),
-                let table = FileManager.default.contents(atPath: "/proc/self/mountinfo")
-            else { return nil }
-            return type(ofDevice: UInt64(status.st_dev), in: String(decoding: table, as: UTF8.self))
-        }
-
-        /// The status of the file at a path, or of its folder if there is no such file.
-        private static func status(at path: String) -> stat? {
-            var status = stat()
-            if stat(path, &status) == 0 { return status }
-            let folder = (path as NSString).deletingLastPathComponent
-            return stat(folder.isEmpty ? "." : folder, &status) == 0 ? status : nil
-        }
-
-        /// Finds the line of a device, such as `36 35 98:0 /a /b rw,noatime master:1 - ext3 /dev/root rw`, and returns
-        /// the type after the dash. `man 5 proc` describes the table.
-        static func type(ofDevice device: UInt64, in table: String) -> String? {
-            // The numbers that C's macros `major` and `minor` return. Swift doesn't import them.
-            let major = ((device >> 8) & 0xFFF) | ((device >> 32) & 0xFFFF_F000)
-            let minor = (device & 0xFF) | ((device >> 12) & 0xFFFF_FF00)
-            for line in table.split(separator: "\n") {
-                let fields = line.split(separator: " ")
-                guard fields.count > 2, fields[2] == "\(major):\(minor)", let dash = fields.firstIndex(of: "-"),
-                    fields.indices.contains(dash + 1)
-                else { continue }
-                return String(fields[dash + 1])
-            }
-            return nil
-        }
-    #else
-        private static func type(at path: String) -> String? {
-            var status = statfs()
-            let folder = (path as NSString).deletingLastPathComponent
-            guard statfs(path, &status) == 0 || statfs(folder.isEmpty ? "." : folder, &status) == 0 else { return nil }
-            return withUnsafeBytes(of: &status.f_fstypename) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-        }
-    #endif
-}

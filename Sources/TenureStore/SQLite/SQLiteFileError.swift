@@ -15,7 +15,7 @@ package enum SQLiteFileError: Error, Sendable, Hashable {
     /// The target of a backup doesn't exist, but a write-ahead log with its name does.
     case log(path: String)
     case cannotWrite(path: String, detail: String)
-    /// The file is complete and has its name, but its folder couldn't be flushed.
+    /// The new file is complete and has its name, but its folder couldn't be flushed.
     case notFlushed(path: String, detail: String)
     /// The file to restore isn't a complete database of the app.
     case unusableBackup(path: String, StoreError)

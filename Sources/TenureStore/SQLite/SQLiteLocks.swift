@@ -5,8 +5,9 @@ import TenureFileAttributes
 ///
 /// The first process that opens a closed database gives it a new number (`SQLiteCopyNumber`). Without this lock, a
 /// second process that opens the database meanwhile could still read the old number. When the second process later
-/// found the new number, it would take the database for another copy. It would then move away the log that both
-/// processes use.
+/// found the new number, it would take the database for another copy, and move away the log that both processes use.
+///
+/// The lock is held as long as this object exists. `withExtendedLifetime` in a `defer` keeps it until a function ends.
 ///
 /// The lock is on a file beside the database. It can't be on the database itself: when a process closes any descriptor
 /// of a file, it loses all POSIX locks on that file, so SQLite's locks would be lost.
@@ -33,7 +34,8 @@ final class SQLiteOpeningLock {
             guard file >= 0 else { return }
             let isLocked = flock(file, LOCK_EX | LOCK_NB) == 0
             let failure = errno
-            // The process that had the lock deletes the file. A third process may have locked a new file at the path.
+            // The process that had the lock deletes the file. So this process may have locked a deleted file, while
+            // another process locks a new file at the path. Then it tries again.
             if isLocked, FileIdentity(descriptor: file) == FileIdentity(path: path) { return }
             close(file)
             file = -1
@@ -52,8 +54,8 @@ final class SQLiteOpeningLock {
     }
 }
 
-/// Locks the files of a database as SQLite does, so that no other process opens the database. The files may have any
-/// content.
+/// Locks the files of a database as SQLite does, so that no other process opens the database while this object exists.
+/// The files may have any content.
 ///
 /// The process must not open these files by other means meanwhile: closing any descriptor of a file drops the locks of
 /// the process (https://www.sqlite.org/howtocorrupt.html, section 2.2).
@@ -62,16 +64,16 @@ final class SQLiteFileLock {
 
     /// The bytes of the database's file that SQLite locks: the pending byte, the reserved byte and 510 shared bytes
     /// (https://www.sqlite.org/src/file?name=src/os.h).
-    private static let database: (start: off_t, length: off_t) = (0x4000_0000, 512)
+    private static let databaseRange: (start: off_t, length: off_t) = (0x4000_0000, 512)
     /// The bytes of the log's index that SQLite locks: eight locks, and one that every process holds while it uses the
     /// index (https://www.sqlite.org/walformat.html, section 2.3).
-    private static let index: (start: off_t, length: off_t) = (120, 9)
+    private static let indexRange: (start: off_t, length: off_t) = (120, 9)
 
     /// Locks the files that exist. Nil if another process has one of them open.
     ///
     /// - Parameter path: the path of the database, without symbolic links.
     init?(path: String) throws(StoreError) {
-        for (path, range) in [(path, Self.database), (path + SQLiteOpenFiles.indexSuffix, Self.index)] {
+        for (path, range) in [(path, Self.databaseRange), (path + SQLiteOpenFiles.indexSuffix, Self.indexRange)] {
             let descriptor = open(path, O_RDWR | O_CLOEXEC)
             guard descriptor >= 0 else {
                 if errno == ENOENT { continue }

@@ -8,15 +8,12 @@ extension SQLiteConnection {
     /// Opens the database: creates it, stores the app that it belongs to, or brings its schema up to date, as far as
     /// `opening` permits. Returns the database's ID.
     func open(_ opening: DatabaseOpening, under requirements: DatabaseRequirements) throws(StoreError) -> [UInt8] {
-        let before = try headerIfAny()
-        if let before, let objection = requirements.objectionBeforeMigration(to: before, for: opening.use) {
-            throw objection
-        }
-        // Whether the database is up to date, and belongs to an app if `opening` names one. Nil without a database.
-        let isComplete = before.map {
-            $0.version >= requirements.version && ($0.bundleID != nil || opening.bundleID == nil)
-        }
-        if isComplete != true, before == nil ? opening.creates : opening.migrates {
+        if let before = try headerIfAny() {
+            if let objection = requirements.objectionBeforeMigration(to: before, for: opening.use) { throw objection }
+            let isUpToDate = before.version >= requirements.version
+            let hasApp = before.bundleID != nil || opening.bundleID == nil
+            if opening.migrates, !isUpToDate || !hasApp { try migrate(opening, under: requirements) }
+        } else if opening.creates {
             try migrate(opening, under: requirements)
         }
         let header = try DatabaseHeader.read(in: self)
@@ -55,8 +52,8 @@ extension SQLiteConnection {
         try tables().contains(DatabaseTable.state) ? try DatabaseHeader.read(in: self) : nil
     }
 
-    /// Returns the steps that didn't run yet. Throws `newerDatabase` if a step ran that this release doesn't know,
-    /// unless the database's header lets this release read.
+    /// Returns the steps that didn't run yet. If a step ran that this release doesn't know, the database's header
+    /// (`DatabaseHeader`) must permit this release to read; otherwise throws `newerDatabase`.
     func pendingMigrations(of migrations: [Migration]) throws(StoreError) -> [Migration] {
         let hasTable = try tables().contains(Self.migrationsTable)
         let applied = Set(hasTable ? try texts("SELECT name FROM \(Self.migrationsTable)") : [])

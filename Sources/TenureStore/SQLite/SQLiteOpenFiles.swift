@@ -2,24 +2,6 @@ import CSQLite
 import Foundation
 import TenureFileAttributes
 
-/// What happened to a file of an open database. A process that goes on writing to the open file loses what it writes.
-struct FileReplacement: Sendable, Hashable, CustomStringConvertible {
-    /// The kinds of replacements. Their raw values are parts of messages.
-    enum Change: String, Sendable, Hashable {
-        /// Nothing is at the path.
-        case missing = "was deleted or moved"
-        /// Another file is at the path.
-        case another = "was replaced by another file"
-        /// The same file has other contents, which SQLite didn't write.
-        case overwritten = "was overwritten"
-    }
-
-    let change: Change
-    let path: String
-
-    var description: String { "`\(path)` \(change.rawValue)" }
-}
-
 /// Compares the files of an open database with the files at their paths, so that a replaced file is noticed. One caller
 /// at a time may use an object of this class.
 ///
@@ -39,7 +21,7 @@ final class SQLiteOpenFiles {
     private let start: ArraySlice<UInt8>
     /// The copy numbers (`SQLiteCopyNumber`) that the file's header may have: the current number, and the number that
     /// the file has until a checkpoint writes the log into it.
-    private var acceptedCopyNumbers: Set<UInt32>
+    private let acceptedCopyNumbers: Set<UInt32>
     /// The size of the file in bytes when its header was last found unchanged.
     private var size: sqlite3_int64 = 0
 
@@ -123,7 +105,7 @@ final class SQLiteOpenFiles {
         let number = Self.number(in: header)
         guard header[..<Self.startSize] == start, acceptedCopyNumbers.contains(number) else { return false }
         let currentSize = Self.file(SQLITE_FCNTL_FILE_POINTER, of: connection).flatMap { Self.size(of: $0) } ?? size
-        // SQLite makes the file shorter after another process has run VACUUM.
+        // The file may be shorter than before if another process has run VACUUM, but never shorter than the database.
         guard currentSize >= min(size, contentSize ?? size) else { return false }
         size = currentSize
         return true
@@ -212,8 +194,8 @@ final class SQLiteOpenFiles {
         return size == 1 ? 65_536 : size
     }
 
-    /// Returns the header of the log's index. The index has two copies of it. Nil if the copies differ, because another
-    /// connection is writing the header, and if the index can't be read.
+    /// Returns the header of the log's index, of which the index has two copies with 48 bytes each. Nil if the copies
+    /// differ, because another connection is writing the header, or if the index can't be read.
     private func indexHeader() -> [UInt8]? {
         guard let file = Self.file(SQLITE_FCNTL_FILE_POINTER, of: connection),
             let map = file.pointee.pMethods?.pointee.xShmMap

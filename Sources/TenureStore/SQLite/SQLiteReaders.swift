@@ -4,12 +4,12 @@ import TenureCore
 
 /// The connections to an SQLite database that read. With a write-ahead log, they wait for no writer.
 ///
-/// They are opened as needed and kept for the next caller: opening a connection reads the whole schema, which takes as
-/// long as reading hundreds of rows.
+/// A connection is opened as needed and kept for the next caller: opening a connection reads the whole schema, which
+/// takes as long as reading hundreds of rows.
 final class SQLiteReaders: Sendable {
     private struct State {
         var idle: [SQLiteConnection] = []
-        /// The error for all later callers; nil until `close` was called.
+        /// The error that all callers get after `close`; nil before.
         var closingError: StoreError?
     }
 
@@ -41,8 +41,8 @@ final class SQLiteReaders: Sendable {
         return try result.get()
     }
 
-    /// Calls `body` with a connection that no other caller uses. The caller's thread waits, so there are at most as
-    /// many connections as threads.
+    /// Calls `body` with a connection that no other caller uses. The caller's thread runs `body`, so there are at most
+    /// as many connections as threads.
     private func use<Value>(_ body: (SQLiteConnection) throws(StoreError) -> Value) throws(StoreError) -> Value {
         let (idle, closingError) = state.withLock { ($0.idle.popLast(), $0.closingError) }
         if let closingError { throw closingError }
@@ -53,8 +53,8 @@ final class SQLiteReaders: Sendable {
 
     private func open() throws(StoreError) -> SQLiteConnection {
         let connection = try SQLiteConnection(path: path, for: .reading)
-        // The cache's size in kilobytes, enough for the inner pages of a table with millions of rows. The file isn't
-        // mapped into memory, because truncating a mapped file would end the process.
+        // The cache's size in kilobytes (negative numbers mean kilobytes): enough for the inner pages of a table with
+        // millions of rows. The file isn't mapped into memory, because truncating a mapped file would end the process.
         try connection.execute("PRAGMA cache_size = -16384")
         return connection
     }
@@ -84,7 +84,7 @@ final class SQLiteReaders: Sendable {
                 switch try Self.find(id, connection) {
                 case .notFound: return Customer?.none
                 case .customer(let customer): return customer
-                case .another(id): return nil
+                case .another(id): return nil  // Merged into itself: the customer is being erased.
                 case .another(let next): id = next
                 case .awaitsPublication:
                     return try connection.transaction("BEGIN") { () throws(StoreError) in

@@ -16,7 +16,8 @@ struct SQLiteRescue {
         let path = files.path
         let isOnlyIndexReplaced = files.isOnlyIndexReplaced(in: replacement)
         if isOnlyIndexReplaced, isOverwritten {
-            // Copying would read the index through mapped memory, and crash if the new index is shorter.
+            // Nothing is copied: copying would read the index through mapped memory, and crash if the new index is
+            // shorter. The next start makes a new index.
             unlink(path + SQLiteOpenFiles.indexSuffix)
             return "\(replacement) while it was open. Nothing is read or written until a restart, which loses nothing."
         }

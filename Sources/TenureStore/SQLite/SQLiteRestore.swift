@@ -7,7 +7,6 @@ package struct SQLiteRestore: Sendable {
     let backup: String
     /// The path of the database to replace.
     package let database: String
-
     /// The bundle ID of the service's app; nil for the app of the replaced database.
     package let bundleID: String?
 
@@ -72,13 +71,14 @@ package struct SQLiteRestore: Sendable {
         } catch {
             throw .unusableBackup(path: backup, error)
         }
-        // If `tenure database restore` runs as root, the copy gets the owner of the replaced database, because the
-        // service may run as another user.
-        let folder = (path as NSString).deletingLastPathComponent
-        let owner =
-            geteuid() == 0
-            ? FilePermissions.owner(ofFileAt: path)
-                ?? FilePermissions.owner(ofFileAt: folder.isEmpty ? "." : folder) : nil
+        // If `tenure database restore` runs as root, the copy gets the owner of the replaced database (or of its
+        // folder), because the service may run as another user.
+        var owner: (user: UInt32, group: UInt32)?
+        if geteuid() == 0 {
+            let folder = (path as NSString).deletingLastPathComponent
+            owner = FilePermissions.owner(ofFileAt: path)
+            if owner == nil { owner = FilePermissions.owner(ofFileAt: folder.isEmpty ? "." : folder) }
+        }
         do throws(SQLiteFileError) {
             return try SQLiteCopy(target: staged).write(from: source, replacing: false, owner: owner)
         } catch .exists {

@@ -6,7 +6,8 @@ package struct SQLiteVacuum: Sendable {
     private let path: String
     private let bundleID: String?
 
-    /// - Parameter bundleID: The app that the database must belong to; nil accepts every app's.
+    /// - Parameter bundleID: the bundle ID of the app that the database must belong to; nil accepts every app's
+    ///   database.
     package init(of path: String, for bundleID: String?) {
         self.path = path
         self.bundleID = bundleID
@@ -18,7 +19,8 @@ package struct SQLiteVacuum: Sendable {
             guard try SQLiteFile.holdsDatabase(at: path)
             else { throw .unusable(database: path, detail: "it contains no Tenure database; check the path") }
             let file = SQLiteFile.resolved(path)
-            // The lock is released immediately, because SQLite opens the database below.
+            // Only checks that no process has the database open. The lock is released immediately, because SQLite opens
+            // the database below.
             guard try SQLiteFileLock(path: file) != nil else { throw .busy }
             let before = FileState(path: file)?.size ?? 0
             try vacuum(file)

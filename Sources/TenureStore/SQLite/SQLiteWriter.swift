@@ -5,8 +5,8 @@ import TenureCore
 /// The only connection to an SQLite database that writes, and the queue of waiting writes. A group of waiting writes
 /// shares one transaction and one flush to the disk, because flushing many writes costs little more than flushing one.
 ///
-/// The first write of a group *gathers* the group: before it is submitted, its task lets other tasks run, which may
-/// submit writes too. Once `groupSizeToStart` writes wait, the group starts without the write that gathers it.
+/// The first write of a group *gathers* the group: before this write is submitted, its task lets other tasks run, which
+/// may submit writes for the same group. Once `groupSizeToStart` writes wait, the group starts without the first write.
 ///
 /// A write that throws changes nothing, and the other writes of its group succeed. A write returns after the flush, and
 /// after a check that the flushed files are still at the database's path.

@@ -1,9 +1,9 @@
 extension Migration {
     /// The schema of the first release.
     ///
-    /// Times are milliseconds since 1970. `realm` and `kind` contain the codes of `Realm`, `Identity.Kind` and
-    /// `Artifact.Kind`. `DatabaseTransaction` explains the terms *member* and *unbound customer*, and `StoredPromise`
-    /// what a promise is.
+    /// Times are milliseconds since 1970, except `original_purchase_date`: seconds since 2001. `realm` and `kind`
+    /// contain the codes of `Realm`, `Identity.Kind` and `Artifact.Kind`. `DatabaseTransaction` explains the terms
+    /// *member* and *unbound customer*, and `StoredPromise` what a promise is.
     static let initial = Migration(
         "1 initial", version: 1,
         [
@@ -33,8 +33,8 @@ extension Migration {
             id BLOB NOT NULL,
             bundle_id TEXT
         ) STRICT;
-        -- One row that isn't part of the content: the version of the schema, the oldest versions with releases that may
-        -- write and read, and where the content was moved.
+        -- One row that isn't part of the content: the version of the schema, the oldest schema version with which a
+        -- release may write, the same for reading, and where the content was moved.
         CREATE TABLE \(DatabaseTable.state) (
             version INTEGER NOT NULL,
             oldest_writer INTEGER NOT NULL,
@@ -71,8 +71,8 @@ extension Migration {
             restored INTEGER NOT NULL
         ) STRICT;
 
-        -- Results of rehearsals. `base` is the publication that was active then, `sha256` identifies the rehearsed
-        -- policy, `report` is JSON.
+        -- Results of rehearsals: dry runs of a policy. `base` is the publication that was active then, `sha256`
+        -- identifies the rehearsed policy, `report` is JSON.
         CREATE TABLE rehearsals (
             id TEXT NOT NULL PRIMARY KEY,
             base INTEGER NOT NULL REFERENCES publications (id),
@@ -105,7 +105,7 @@ extension Migration {
         CREATE INDEX customers_by_merge ON customers (merged_into) WHERE merged_into IS NOT NULL;
         CREATE INDEX customers_by_comparison ON customers (next_comparison) WHERE next_comparison IS NOT NULL;
 
-        -- The value comes first in the key: PostgreSQL then finds a row by it without statistics, too.
+        -- The value comes first in the key, so that PostgreSQL finds a row by it even without statistics.
         CREATE TABLE identities (
             realm INTEGER NOT NULL,
             kind INTEGER NOT NULL,
@@ -123,8 +123,8 @@ extension Migration {
         ) STRICT;
         CREATE INDEX separations_by_second ON separations (second);
 
-        -- The customers whom the artifacts of an unbound customer name. What is known about them limits what the
-        -- service says about the unbound customer.
+        -- The customers whom the artifacts of an unbound customer name. What is known about these customers, such as a
+        -- refund, limits what the service says about the unbound customer.
         CREATE TABLE unbound_links (
             unbound INTEGER NOT NULL REFERENCES customers (id),
             customer INTEGER NOT NULL REFERENCES customers (id),
@@ -132,8 +132,8 @@ extension Migration {
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX unbound_links_by_customer ON unbound_links (customer);
 
-        -- Identities of erased customers, hashed with this database's salt (in `progress`): notifications about them
-        -- create no customer.
+        -- Identities of erased customers, hashed with this database's salt (in `progress`), so that notifications about
+        -- these customers don't create them again.
         CREATE TABLE erasures (
             digest TEXT NOT NULL PRIMARY KEY,
             erased_at INTEGER NOT NULL
@@ -144,8 +144,8 @@ extension Migration {
         -- No `id` in `artifacts`, `notifications`, `promises`, `support_grants` or `events` is assigned twice. So a
         -- publication finds what was written since it read the customers.
 
-        -- With a header, `bytes` begins at the dot after it. `update_id` is the large update that wrote the artifact in one
-        -- of its pieces; NULL if one transaction wrote all of it.
+        -- With a header, `bytes` begins at the dot after it. `update_id` is the large update that wrote the artifact in
+        -- one of its pieces; NULL if one transaction wrote all of it.
         CREATE TABLE artifacts (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             customer INTEGER NOT NULL REFERENCES customers (id),
@@ -160,9 +160,9 @@ extension Migration {
         ) STRICT;
         CREATE INDEX artifacts_by_update ON artifacts (update_id) WHERE update_id IS NOT NULL;
 
-        -- Large updates, which several transactions write, before the last of these transactions: their artifacts don't
-        -- count yet. `update_id` is random, or 0 for an erasure. `started_at` is 0 if the artifacts are to be removed,
-        -- or if another update took some of them.
+        -- Large updates, each of which takes several transactions, until the last of these transactions. Their
+        -- artifacts don't count yet. `update_id` is random, or 0 for an erasure. `started_at` is 0 if the artifacts are
+        -- to be removed, or if another update took some of them.
         CREATE TABLE unfinished_updates (
             customer INTEGER NOT NULL REFERENCES customers (id),
             update_id INTEGER NOT NULL,
@@ -187,8 +187,8 @@ extension Migration {
         CREATE INDEX notifications_by_customer ON notifications (customer);
 
         -- `ended_by` is the publication that ended the promise; a rollback that restores the promise sets it to NULL
-        -- again. `ending` is the mark, a random number, of a publication that will end the promise, or still has to:
-        -- see the rows `publicationMark` and `publication` of `progress`.
+        -- again. `ending` is the *mark*, a random number, of a publication that will end the promise. The rows
+        -- `publicationMark` and `publication` of `progress` have the marks of publications that aren't finished.
         CREATE TABLE promises (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             customer INTEGER NOT NULL REFERENCES customers (id),
@@ -245,7 +245,7 @@ extension Migration {
             PRIMARY KEY (customer, device)
         ) STRICT;
 
-        -- Tombstones: members of customers that were erased or split, which no other row shows. A running publication
+        -- Tombstones: members of customers that were erased or split. No other row shows that. A running publication
         -- evaluates these customers again. Rows stay for a day.
         CREATE TABLE tombstones (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -328,8 +328,8 @@ extension Migration {
         """
 
     private static let messages = """
-        -- Webhooks that running services have configured; `types` is separated by spaces, or `*`. The table is here so that
-        -- every transaction of every process knows them. If it is empty, no message is written.
+        -- Webhooks that running services have configured; `types` is separated by spaces, or `*`. The table is here so
+        -- that every transaction of every process knows them. If it is empty, no message is written.
         CREATE TABLE endpoints (
             name TEXT NOT NULL PRIMARY KEY,
             types TEXT NOT NULL,
@@ -353,9 +353,9 @@ extension Migration {
         CREATE INDEX outbox_by_customer ON outbox (customer);
         CREATE INDEX outbox_by_time ON outbox (created_at);
 
-        -- `next_at` is NULL after delivery, or after the last attempt. The attempts began at `queued_at`. `bulk` is 1 for
-        -- a message about one of the many customers that a publication affects, and 0 for all other messages, which are
-        -- sent first.
+        -- `next_at` is NULL after delivery, or after the last attempt. The attempts began at `queued_at`. `bulk` is 1
+        -- for a message about one of the many customers that a publication affects, and 0 for all other messages, which
+        -- are sent first.
         CREATE TABLE deliveries (
             id INTEGER PRIMARY KEY,
             message INTEGER NOT NULL REFERENCES outbox (id),

@@ -39,11 +39,11 @@ package struct Migration: Sendable {
     package func run<Failure: Error>(
         for dialect: SQLDialect, _ execute: (_ statements: String) throws(Failure) -> Void
     ) throws(Failure) {
-        for text in statements {
-            switch text {
+        for statement in statements {
+            switch statement {
             case .shared(let text): try execute(dialect.rendering(text))
             case .only(dialect, let text): try execute(text)
-            case .only: continue
+            case .only: continue  // Statements for the other kind of database.
             }
         }
         // A step can't admit releases that an earlier step excluded.

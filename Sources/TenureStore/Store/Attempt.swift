@@ -1,18 +1,19 @@
-/// The result of a transaction.
+/// The result of a transaction that may have to run again; see `Store.retrying`.
 enum Attempt<Value: Sendable>: Sendable {
     case done(Value)
-    /// Another transaction changed the data that the result depends on, or the update is too large for one transaction.
+    /// Nothing was done: another transaction changed the data that the result depends on, or the update is too large
+    /// for one transaction.
     case unfinished
 }
 
 extension Store {
-    /// Repeats `body` while it returns `unfinished`, because other transactions change the customer. Throws `busy`
-    /// after 20 attempts.
+    /// Repeats `body` while it returns `unfinished` because other transactions change the customer. Throws `busy` after
+    /// 20 attempts.
     func retrying<Value: Sendable>(
         _ body: () async throws(StoreError) -> Attempt<Value>
     ) async throws(StoreError) -> Value {
         for number in 0..<20 {
-            // A random wait lets the other transactions finish first.
+            // After three attempts, a random wait lets the other transactions finish first.
             if number > 2 { try? await Task.sleep(for: .milliseconds(Int.random(in: 1...10 * number))) }
             if case .done(let value) = try await body() { return value }
         }

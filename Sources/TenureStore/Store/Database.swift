@@ -1,6 +1,7 @@
 /// The statements of one transaction.
 package typealias SessionBody<Value> = @Sendable (any DatabaseSession) throws(StoreError) -> Value
-/// What `Database.forEachCustomer` calls: it gets the code of the realm, the public ID, and the encoded facts.
+/// What `Database.forEachCustomer` calls for each customer, with the code of the customer's `Realm`, the public ID, and
+/// the facts in `FactsFormat`.
 package typealias EncodedCustomerBody =
     (UInt8, UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Void
 
@@ -41,8 +42,8 @@ package protocol Database: Sendable {
 
     /// Calls `body` for the customers with row IDs above `id`, up to `last`, in the order of their row IDs.
     ///
-    /// It skips customers that were merged into others, and unbound customers. The pointers are valid until `body`
-    /// returns.
+    /// Skips customers that were merged into others, and unbound customers (`DatabaseTransaction`). The pointers are
+    /// valid until `body` returns.
     func forEachCustomer(after id: Int64, through last: Int64, _ body: EncodedCustomerBody) async throws(StoreError)
 
     /// How the connections to a database server are used at this moment; empty for a file.
@@ -100,7 +101,7 @@ extension Database {
 package enum LookedUpCustomer: Sendable {
     case notFound
     case customer(Customer)
-    /// The customer into whom this one was merged. An erased customer is merged into itself.
+    /// The row ID of the customer into whom this one was merged. An erased customer is merged into itself.
     case another(Int64)
     /// The customer must be read in a transaction, because a published policy still has promises (`StoredPromise`) to
     /// end or to restore; see `DatabaseTransaction.applying`.

@@ -6,13 +6,13 @@ import TenureCore
 ///
 /// For example, support merges two customers with 2,000 purchases each. The transaction runs several times:
 ///
-/// 1. It asks for the decoded facts of the first customer. They are missing, so it ends without a change, and `prepare`
-///    decodes them.
-/// 2. It finds the facts of the first customer, asks for those of the second, and ends again.
-/// 3. It asks for the facts of both together, and ends. `prepare` combines and encodes them.
-/// 4. It finds all results, so it writes and commits.
+/// 1. The transaction asks for the decoded facts of the first customer. These facts are missing, so the transaction
+///    ends without a change, and `prepare` decodes them.
+/// 2. The transaction finds the facts of the first customer, asks for those of the second, and ends again.
+/// 3. The transaction asks for the facts of both together, and ends. `prepare` combines and encodes them.
+/// 4. The transaction finds all results, writes and commits.
 ///
-/// Each result is stored with what it was computed from. If a customer changed in the meantime, the former result no
+/// Each result is kept with what it was computed from. If a customer changed in the meantime, the former result no
 /// longer fits, and a new one is computed. Small results are computed inside the transaction.
 final class LargeFacts: Sendable {
     /// The results so far, and the result that the last attempt missed.
@@ -205,6 +205,7 @@ extension Store {
                     ? try await write(at: now, locking: keys, perform)
                     : try await writePiece(at: now, locking: keys, perform)
             } catch {
+                // If no result is missing, the error has another reason.
                 guard try await largeFacts.prepare(in: self, at: now) else { throw error }
             }
         }

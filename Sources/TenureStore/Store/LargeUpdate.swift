@@ -1,8 +1,8 @@
 /// An update that is too large for one transaction: it names thousands of identities, adds thousands of artifacts, or
 /// concerns a customer with thousands of purchases.
 ///
-/// It is written in pieces, each in a transaction, so that other updates wait for one piece at most. For a receipt with
-/// 3,000 purchases, an attempt does this:
+/// The update is written in pieces, each in a transaction, so that other updates wait for one piece at most. For a
+/// receipt with 3,000 purchases, an attempt does this:
 ///
 /// 1. Find the customer whom the receipt names, or create one.
 /// 2. If the receipt names several customers, merge the others into this customer.
@@ -140,8 +140,9 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         }
     }
 
-    /// Creates a customer with the first identities by `Identity.Kind`, as many as one transaction may lock. Then no
-    /// other transaction creates a customer for one of them. The result is nil if the update no longer applies.
+    /// Creates a customer, unless another update has just created the customer. Stores and locks the first identities
+    /// by `Identity.Kind`, as many as one transaction may lock, so that no other transaction creates a customer for one
+    /// of them. The result is nil if the update no longer applies.
     private func createSubject() async throws(StoreError) -> Attempt<Subject?> {
         let plan = plan
         let identities = plan.identities.sorted { $0.kind < $1.kind }
@@ -174,9 +175,9 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
     private func join(_ subject: Subject) async throws(StoreError) -> Customer? {
         let (plan, others) = (plan, subject.identitiesOfOthers)
         var customer = subject.customer
-        let count = try await read { [customer] transaction in try transaction.group(of: customer.id).count }
-        // One customer can't have more members.
-        let candidates = Array(others.prefix(max(0, DatabaseTransaction.maximumMembers - count)))
+        let memberCount = try await read { [customer] transaction in try transaction.group(of: customer.id).count }
+        // A customer can't have more than `maximumMembers` members, and each of the others adds at least one.
+        let candidates = Array(others.prefix(max(0, DatabaseTransaction.maximumMembers - memberCount)))
         for chunk in candidates.chunks(of: Self.customersPerPiece) {
             // Each piece includes identities that name `customer`, so the other customers are merged into it.
             let lead = [plan.identities.min { $0.kind < $1.kind }, subject.identity].compactMap(\.self)
@@ -184,9 +185,10 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
             var attempt = try await write(locking: identities) { transaction -> Attempt<Customer?> in
                 let named = try transaction.resolve(identities, in: plan.realm)
                 guard named.factsSize <= DatabaseTransaction.maximumFactsBytesPerTransaction else { return .unfinished }
-                let known = try transaction.find(named, proving: plan.acquisition)
-                return .done(try transaction.joinCustomers(known).customer)
+                let customers = try transaction.find(named, proving: plan.acquisition)
+                return .done(try transaction.joinCustomers(customers).customer)
             }
+            // The facts are too large to combine them inside the transaction.
             if case .unfinished = attempt { attempt = .done(try await joinLarge(identities, into: customer)) }
             guard case .done(let joined?) = attempt, joined.id == customer.id else { return nil }
             customer = joined.with(member: customer.member)
@@ -200,23 +202,24 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         let plan = plan
         let prepared = try await read { transaction -> PreparedJoining? in
             let named = try transaction.resolve(identities, in: plan.realm)
-            let known = try transaction.find(named, proving: plan.acquisition, forUpdate: false)
-            return try transaction.joining(known).map { PreparedJoining($0) }
+            let customers = try transaction.find(named, proving: plan.acquisition, forUpdate: false)
+            return try transaction.joining(customers).map { PreparedJoining($0) }
         }
+        // Nil if none of these customers can be merged.
         guard let prepared else { return customer }
         return try await write(locking: identities) { transaction -> Customer? in
             var transaction = transaction
             transaction.knownFacts = prepared.knownFacts
             let named = try transaction.resolve(identities, in: plan.realm)
-            let known = try transaction.find(named, proving: plan.acquisition)
-            guard let joining = try transaction.joining(known), prepared.matches(joining) else { return nil }
+            let customers = try transaction.find(named, proving: plan.acquisition)
+            guard let joining = try transaction.joining(customers), prepared.matches(joining) else { return nil }
             return try transaction.join(joining, as: prepared.encoded.facts, encoded: prepared.encoded)
         }
     }
 
     // MARK: Pieces
 
-    /// The number of identities in one piece of those by which no sync finds a customer. Such identities need no lock.
+    /// How many identities one piece writes, if syncs find no customer by them. Such identities need no lock.
     private static var otherIdentitiesPerPiece: Int { 2 * DatabaseTransaction.identitiesPerStatement }
     /// The number of artifacts in one piece. An update with at most this number writes all artifacts in the last
     /// transaction.
@@ -248,10 +251,11 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         }
         // Then, write the other identities, such as the IDs of renewals. Several customers may have the same identity
         // of these kinds.
-        let all = Set(plan.identities)
+        let planned = Set(plan.identities)
         let realm = plan.realm
-        var others = prepared.update.identities.filter { !all.contains($0) }
-        // The artifacts of an unbound customer (see `DatabaseTransaction`) name the customers that it is linked to.
+        var others = prepared.update.identities.filter { !planned.contains($0) }
+        // Skipped for an unbound customer (`DatabaseTransaction`): these identities name the customers to whom it is
+        // linked.
         if !plan.identities.contains(where: { $0.kind == .unbound }) {
             others += prepared.update.facts.renewals(beyond: former.facts)
             others += try await read { [plan] transaction in
@@ -298,8 +302,8 @@ struct LargeUpdate<Outcome: Sendable>: Sendable {
         }
         if let member = progress.member {
             // After another decision, the update may be about another member, or have fewer artifacts.
-            let all = Set(artifacts.map(\.sha256))
-            if member != former.member || !progress.writtenHashes.isSubset(of: all) { progress.restart() }
+            let hashes = Set(artifacts.map(\.sha256))
+            if member != former.member || !progress.writtenHashes.isSubset(of: hashes) { progress.restart() }
         }
         let unwritten = new.filter { !progress.writtenHashes.contains($0.sha256) }
         guard unwritten.count > Self.artifactsPerPiece else { return unwritten }

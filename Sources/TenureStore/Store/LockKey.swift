@@ -17,7 +17,8 @@ package enum LockKey: Sendable, Hashable {
     /// A value of the table `progress`, by its name.
     case progress(String)
 
-    /// The text of the key, which databases hash. A key has the same text in every process.
+    /// The text of the key, the same in every process. PostgreSQL locks its hash. SQLite ignores keys, because only one
+    /// transaction writes at a time.
     package var text: String {
         switch self {
         case .identity(let identity, let realm): "\(realm.code) \(identity.kind.rawValue) \(identity.value)"

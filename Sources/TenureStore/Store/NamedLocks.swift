@@ -10,7 +10,7 @@ final class NamedLocks: Sendable {
     /// other readers find a free connection.
     static let reading = "reading"
 
-    /// The tasks that wait for each name that is held.
+    /// For each name that a task holds: the tasks that wait for it, in order.
     private let waiting = Locked<[String: [CheckedContinuation<Void, Never>]]>([:])
 
     /// Waits for the name, and runs `body` while this task holds it.
@@ -28,12 +28,12 @@ final class NamedLocks: Sendable {
             }
             if isFree { continuation.resume() }
         }
-        defer { leave(name) }
+        defer { release(name) }
         return try await body()
     }
 
     /// Passes the name to the task that has waited longest, or releases the name if no task waits.
-    private func leave(_ name: String) {
+    private func release(_ name: String) {
         let next = waiting.withLock { waiting -> CheckedContinuation<Void, Never>? in
             if waiting[name]?.isEmpty == false { return waiting[name]?.removeFirst() }
             waiting[name] = nil

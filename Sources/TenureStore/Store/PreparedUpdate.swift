@@ -2,7 +2,8 @@ import TenureCore
 
 /// An update that was decided before the transaction that saves it.
 ///
-/// The facts of a large customer take long to encode, so they are encoded here, outside the transaction.
+/// A large customer has so many facts (`CustomerFacts`) that encoding them takes long. So they are encoded here,
+/// outside the transaction. `LargeUpdate` prepares and saves such updates.
 struct PreparedUpdate<Outcome: Sendable>: Sendable {
     /// The customer at the time of the decision.
     let formerCustomer: Customer
@@ -48,8 +49,8 @@ struct PreparedJoining: Sendable {
 }
 
 extension DatabaseTransaction {
-    /// Locks and returns the customer of a prepared update. Returns nil if anything has changed since the decision that
-    /// it depends on: which customer the identity names, a field of the customer, or `otherAccountsAreComplete`.
+    /// Locks and returns the customer of a prepared update. Returns nil if something changed on which the decision
+    /// depended: which customer the identity names, a field of the customer, or `otherAccountsAreComplete`.
     func unchanged<Outcome>(_ prepared: PreparedUpdate<Outcome>, in realm: Realm) throws(StoreError) -> Customer? {
         let former = prepared.formerCustomer
         if let identity = prepared.identity, try member(by: identity, in: realm) != former.member { return nil }

@@ -19,11 +19,11 @@ extension Store {
 }
 
 extension RequestedChange {
-    /// The keys to lock. Two changes run one after the other if they are requests of one admin key with the same ID, if
-    /// they link the same user, or if both merge or split customers.
+    /// The keys to lock. Changes run one after the other if they are requests of one admin key with the same ID, or
+    /// link or unlink the same user. So do all merges, undone merges and erasures.
     var keys: [LockKey] {
         var keys: [LockKey] = []
-        if let request { keys.append(.request(request, actor: actor)) }
+        if let requestID { keys.append(.request(requestID, actor: actor)) }
         switch change {
         case .link(let user, _), .unlink(let user): keys.append(.user(user))
         case .merge, .unmerge, .erase: keys.append(.merges)

@@ -42,10 +42,12 @@ extension Store {
     package func removeLeftovers(at now: Date) async throws(StoreError) {
         // Reads first: usually there is nothing to remove, and even a write without changes waits for other writers.
         while let leftovers = try await read(at: now, { try $0.leftovers() }) {
+            // The stored result of a rehearsal (dry run of a policy) may name erased customers as examples.
             for (rehearsal, customers) in leftovers.rehearsals {
                 try await writePiece(at: now) { try $0.removeExamples(of: customers, from: rehearsal) }
             }
             for update in leftovers.updates {
+                // Each piece removes some rows, and returns true after the last row.
                 while try await !writePiece(at: now, { try $0.remove(update) }) {}
             }
         }

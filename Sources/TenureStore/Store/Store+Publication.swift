@@ -12,9 +12,9 @@ extension Store {
     ///   - evaluation: what the policy does to all customers, computed before.
     ///   - limit: the maximum number of customers to evaluate again, or to mark promises of, in the transaction.
     ///   - evaluate: returns what the policy does to one customer.
-    /// - Returns: `overtaken` if another publication took effect since the rehearsal (the dry run). `behind` if more
-    ///   than `limit` customers changed, more than `limit` customers have promises to mark (`markPromises`), or an
-    ///   earlier publication isn't finished.
+    /// - Returns: the publication, or why it was refused (`PublicationOutcome`). It is `behind` if more than `limit`
+    ///   customers changed, more than `limit` customers have promises to mark (`markPromises`), or an earlier
+    ///   publication isn't finished.
     package func publish(
         _ request: RequestedPublication, after evaluation: PublicationEvaluation, limit: Int = .max,
         evaluating evaluate: @escaping @Sendable (CustomerToEvaluate) throws(StoreError) -> PublicationImpact
@@ -27,10 +27,12 @@ extension Store {
         }
     }
 
-    /// Marks the promises that a publication will end, before the policy is published. Each transaction marks the
-    /// promises of a few customers, so that other transactions can write in between.
+    /// Marks the promises that a publication will end, before the policy is published: writes a random number, the
+    /// *mark* of the publication, into their rows. Each transaction marks the promises of a few customers, so that
+    /// other transactions can write in between.
     ///
-    /// Returns the evaluation without customers to mark. Throws `busy` if another publication begins to mark promises.
+    /// Returns the evaluation without customers to mark. Throws `busy` if an earlier publication isn't finished, or if
+    /// another publication begins to mark promises.
     package func markPromises(
         of evaluation: PublicationEvaluation, at now: Date
     ) async throws(StoreError) -> PublicationEvaluation {
@@ -66,11 +68,12 @@ extension Store {
             for piece in customers.pieces {
                 guard !Task.isCancelled else { throw .busy }
                 try await write(with: LargeFacts(), at: now, locking: [.policies]) { transaction in
-                    // Locking a customer ends and restores their promises.
+                    // Reading a customer for an update ends and restores their promises (`applying`).
                     for customer in piece { _ = try transaction.customer(customer.id, forUpdate: true) }
                 }
             }
-            // Another transaction, such as a merge, may have moved promises to a customer who was handled already.
+            // Passes are repeated until no customer is left: another transaction, such as a merge, may have moved
+            // promises to a customer who was handled already.
             if customers.isEmpty, try await write(at: now, locking: [.policies], { try $0.end(unfinished) }) { return }
         }
         throw .busy
@@ -84,7 +87,7 @@ extension Store {
         }
     }
 
-    /// The maximum number of passes over all customers. Usually, one pass finishes the publication. Customers that
-    /// change meanwhile can require more passes.
+    /// The maximum number of passes over all customers. Usually, the first pass handles all customers, and the second
+    /// finds none left. Customers that change meanwhile can require more passes.
     private static let maximumPasses = 20
 }

@@ -1,4 +1,4 @@
-/// Computes a customer's facts again, for `tenure database rebuild`.
+/// Computes a customer's facts (`CustomerFacts`) again, for `tenure database rebuild`.
 extension Store {
     /// Replaces the customer's facts with what `derive` returns for the stored rows, even if the current facts can't be
     /// read. Returns the customer, and whether the facts changed; nil if there is no such customer.
@@ -80,7 +80,7 @@ extension DatabaseTransaction {
         return RowsFingerprint(facts: try row.bytes(0), group: group, counts: counts)
     }
 
-    /// The tables from which facts are computed, with the condition under which a row counts.
+    /// The tables from which facts are computed, and the SQL condition under which a row counts.
     private static let tablesOfFacts = [
         ("artifacts", doesArtifactCount), ("promises", "ended_by IS NULL"), ("notifications", "1 = 1"),
         ("support_grants", "1 = 1"), ("events", "1 = 1"),

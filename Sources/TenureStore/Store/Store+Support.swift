@@ -18,7 +18,7 @@ extension Store {
     }
 }
 
-/// A customer's facts before and after a change, with their bytes.
+/// A customer's facts before and after a grant or revocation, encoded before the transaction that stores them.
 struct PreparedFacts: Sendable {
     /// The row ID of the customer.
     let customer: Int64

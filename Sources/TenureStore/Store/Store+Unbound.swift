@@ -4,37 +4,39 @@ import TenureCore
 /// Stores artifacts that came without proof that they belong to the sender. Such artifacts are stored as an *unbound
 /// customer*.
 extension Store {
-    /// Stores the artifacts in `update` as an unbound customer, and links it to the customers that `identities` name.
-    /// Returns it with these customers. Stores nothing and returns nil if there are no such customers, or if they were
-    /// erased in the meantime.
+    /// Stores the artifacts in `update` as an unbound customer, and links this customer to the customers that
+    /// `identities` name. Returns all of them. Stores nothing and returns nil if the identities name no customer, or if
+    /// the named customers were erased in the meantime.
     ///
     /// - Parameter unbound: identifies exactly these artifacts, so that the same artifacts always lead to the same
     ///   unbound customer.
     package func recordUnbound(
         _ unbound: Identity, naming identities: [Identity], in realm: Realm, at now: Date, _ update: CustomerUpdate
     ) async throws(StoreError) -> UnboundCustomer? {
-        let links = try await namedLocks.withLock(NamedLocks.reading) { () throws(StoreError) in
+        let members = try await namedLocks.withLock(NamedLocks.reading) { () throws(StoreError) in
             try await read(at: now) { Set(try $0.members(by: identities, in: realm).values).sorted() }
         }
         var update = update
         update.setUnbound()
         var plan = CustomerUpdatePlan(naming: [unbound], in: realm, at: now, adding: update.size)
-        if links.count <= DatabaseTransaction.linksPerPiece, update.size <= DatabaseTransaction.maximumEntriesInOnePiece
+        if members.count <= DatabaseTransaction.linksPerPiece,
+            update.size <= DatabaseTransaction.maximumEntriesInOnePiece
         {
-            plan.source = .unbound(members: links)
+            plan.source = .unbound(members: members)
         } else {
             // Link the customers before storing the artifacts, so that an erasure in the meantime removes the unbound
             // customer, too.
-            guard try await link(unbound, to: links, in: realm, at: now) else { return nil }
+            guard try await link(unbound, to: members, in: realm, at: now) else { return nil }
             plan.source = .linkedUnbound(unbound)
         }
         try await removeUnbound(toMakeRoomFor: unbound, in: realm, at: now)
         let saved = try await self.update(plan) { [update] former -> (CustomerUpdate, Void) in
             guard let former else { return (update, ()) }
-            var kept = update
-            kept.add(former.facts.support)
+            // Keeps revocations by support, which the artifacts don't contain.
+            var complete = update
+            complete.add(former.facts.support)
             // If these artifacts were stored before, nothing is written.
-            return (former.facts == kept.facts ? CustomerUpdate(of: former) : kept, ())
+            return (former.facts == complete.facts ? CustomerUpdate(of: former) : complete, ())
         }
         guard let customer = saved?.customer else { return nil }
         let customers = try await read { try $0.customers(namedBy: customer) }

@@ -91,6 +91,7 @@ extension Store {
             return Reception(isNew: true, customer: customer)
         }
         let known = try await read(at: now) { try $0.reception(of: notification, about: identities) }
+        // Nil if the erased customer has just used the app again. A repeated notification is stored then.
         guard let known else { throw .busy }
         return known
     }

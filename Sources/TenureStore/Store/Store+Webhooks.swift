@@ -7,8 +7,7 @@ extension Store {
     /// `next_comparison`. One transaction compares several customers.
     ///
     /// - Parameters:
-    ///   - publication: the ID of the publication with the policy under which `evaluate` decides; nil accepts every
-    ///     publication.
+    ///   - publication: the ID of the publication with the policy that `evaluate` uses; nil accepts every publication.
     ///   - evaluate: returns what webhooks report. If it returns nil, the customer is compared again a minute later.
     /// - Returns: how many customers were due; 0 if `publication` isn't in effect anymore.
     package func compareDueCustomers(
@@ -24,13 +23,14 @@ extension Store {
 
     /// Continues the comparison of all customers with what webhooks last reported. A new policy, or a new value of the
     /// setting `expiringDays`, has started this comparison. Returns true if there may be more customers to compare, and
-    /// false if the comparison is complete or wasn't started.
+    /// false if the comparison is complete, wasn't started, or must wait until a publication is finished.
     package func compareAllCustomers(
         at now: Date, limit: Int, under publication: Int64? = nil,
         _ evaluate: @escaping @Sendable (Customer) -> EntitlementChange?
     ) async throws(StoreError) -> Bool {
         let next = try await read(at: now) { transaction -> (position: Int64, customers: [SizedCustomer])? in
-            // A publication changes customers again until it has ended and restored all promises (`StoredPromise`).
+            // Waits for the publication, which changes customers until it has ended and restored all promises
+            // (`StoredPromise`).
             guard let position = try transaction.comparisonPosition(), try transaction.unfinishedPublication() == nil
             else { return nil }
             return (position, try transaction.customersToCompare(after: position, limit: limit))
@@ -59,8 +59,8 @@ extension Store {
         _ evaluate: @escaping @Sendable (Customer) -> EntitlementChange?
     ) async throws(StoreError) -> Bool {
         try await retrying { () throws(StoreError) -> Attempt<Bool> in
-            // A customer with very many facts, who is alone in the piece, is evaluated before the transaction begins,
-            // so that other writers don't have to wait.
+            // A customer with very many facts is alone in a piece. Such a customer is evaluated before the transaction
+            // begins, so that other writers don't have to wait.
             var prepared: (customer: Customer, facts: EncodedFacts, change: EntitlementChange?)?
             if let only = customers.first, customers.count == 1,
                 only.size > DatabaseTransaction.maximumFactsBytesPerTransaction,
@@ -98,8 +98,10 @@ extension Store {
     // for other writers.
 
     /// Removes webhook endpoints that no process serves anymore, and abandons the messages that wait for removed
-    /// endpoints. Returns the removed endpoints. Keeps an endpoint if, since the caller read `silent`, a process has
-    /// reported that it serves the endpoint (`NamedEndpoint.heartbeat`).
+    /// endpoints. Returns the removed endpoints.
+    ///
+    /// - Parameter silent: the endpoints to remove, as the caller read them. An endpoint with a newer heartbeat
+    ///   (`NamedEndpoint.heartbeat`) is kept: a process serves it again.
     package func removeEndpoints(_ silent: [NamedEndpoint], at now: Date) async throws(StoreError) -> [RemovedEndpoint]
     {
         let hasStrays = try await read { try $0.hasStrayDeliveries() }

@@ -46,7 +46,7 @@ package struct Store: Sendable {
         }
     }
 
-    /// Runs a transaction, and turns every other error into a `StoreError`.
+    /// Runs a transaction. An error that isn't a `StoreError` becomes one.
     private static func run<Value>(
         _ body: TransactionBody<Value>, in session: any DatabaseSession, at now: Date
     ) throws(StoreError) -> Value {

@@ -7,7 +7,7 @@ actor WriteHealth {
     private var probe: (task: Task<StoreError?, Never>, began: ContinuousClock.Instant)?
     /// Whether the last probe is still running.
     private var isProbing = false
-    /// When the last successful probe began.
+    /// When the last successful probe began; before that, when this object was created.
     private var lastSuccess = ContinuousClock.now
     /// The last failure that `note` recorded.
     private var lastFailure: (error: StoreError, at: ContinuousClock.Instant)?
@@ -15,7 +15,7 @@ actor WriteHealth {
     /// A probe that began less than this time ago isn't repeated. Callers get its result.
     private static let interval = Duration.seconds(1)
     /// How long a failed write counts, even if probes succeed: a small probe may fit on a disk that is too full for a
-    /// sync.
+    /// sync (an app's request with new artifacts).
     private static let failureLifetime = Duration.seconds(30)
     /// How long another transaction, such as one that publishes a policy, may lock the tables before that counts as a
     /// failure.

@@ -1,7 +1,7 @@
 /// Copies the last row ID that each table assigned, so that the copy doesn't assign a row ID that the source has used.
 extension DatabaseCopy {
-    /// Returns the last row ID that each table assigned, by the name of the table, even if that row was deleted. The
-    /// row ID of an erased customer must never identify another customer.
+    /// Returns the last row ID that each table assigned, by the name of the table. A row ID counts even if its row was
+    /// deleted, because the row ID of an erased customer must never identify another customer.
     func lastNumbers(in session: any DatabaseSession) throws(StoreError) -> [String: Int64] {
         var numbers: [String: Int64] = [:]
         for table in tables where table.isNumbered {

@@ -10,7 +10,7 @@ package struct DatabaseCopy: Sendable {
 
     package init() throws(StoreError) { tables = try DatabaseTable.all() }
 
-    /// Returns the checksum of each table, by the name of the table. It runs inside a transaction.
+    /// Computes the checksum of each table in a transaction, and returns them by the name of the table.
     package typealias Summary = @Sendable (any DatabaseSession) throws(StoreError) -> [String: DatabaseCopySum]
 
     /// What the source sends to the target.
@@ -19,7 +19,7 @@ package struct DatabaseCopy: Sendable {
         case rows(DatabaseTable, [SQLRow])
         /// Rows that were inserted already, to set the column that refers to the same table.
         case links(DatabaseTable, [SQLRow])
-        /// The checksums of the source, and the last row ID that each table assigned.
+        /// The checksums of the source, and the last row ID that each table assigned, by the name of the table.
         case end([String: DatabaseCopySum], [String: Int64])
     }
 
@@ -64,16 +64,16 @@ package struct DatabaseCopy: Sendable {
     /// The messages between the source and the target.
     private struct Agreement: Sendable {
         let pieces = Handover<Piece>()
-        /// The target sends true when its copy has the same checksums.
-        let isCopied = Handover<Bool>()
+        /// The target sends true when its copy has the same checksums as the source.
+        let copyConfirmation = Handover<Bool>()
         /// The source sends true when it is marked as moved, and the mark is flushed.
-        let isMarked = Handover<Bool>()
+        let markConfirmation = Handover<Bool>()
 
         /// Makes both sides throw an error. Returns the error that they throw: that of the first call.
         func fail(_ error: StoreError) -> StoreError {
             let first = pieces.fail(error)
-            isCopied.fail(first)
-            isMarked.fail(first)
+            copyConfirmation.fail(first)
+            markConfirmation.fail(first)
             return first
         }
     }
@@ -82,7 +82,7 @@ package struct DatabaseCopy: Sendable {
 
     /// Sends all rows to the target. When the target has copied them, marks the source as moved.
     ///
-    /// Returns whether the source may be marked as moved: if the commit fails, that isn't certain.
+    /// Returns whether the source may be marked as moved. After a failed commit, the mark may be stored or not.
     private func send(
         _ source: any Database, at place: String, _ summarize: @escaping Summary,
         _ progress: @escaping @Sendable (Int64, Int64) -> Void, _ agreement: Agreement
@@ -93,6 +93,7 @@ package struct DatabaseCopy: Sendable {
             // Keeps other transactions from writing.
             try await source.writeAlone { session throws(StoreError) in
                 try session.allowPauses()
+                // Another command may have moved the source after the empty transaction in `run`.
                 guard try DatabaseHeader.read(in: session).movedTo == nil else { throw .busy }
                 if session.dialect == .postgres {
                     let names = tables.map(\.name).joined(separator: ", ")
@@ -114,11 +115,11 @@ package struct DatabaseCopy: Sendable {
                     }
                 }
                 try handover.send(.end(try summarize(session), try lastNumbers(in: session)))
-                _ = try agreement.isCopied.receive()
+                _ = try agreement.copyConfirmation.receive()
                 try DatabaseHeader.markMoved(to: place, in: session)
                 mayBeMarked.withLock { $0 = true }
             }
-            try agreement.isMarked.send(true)
+            try agreement.markConfirmation.send(true)
         } catch {
             _ = agreement.fail(error)
         }
@@ -149,8 +150,8 @@ package struct DatabaseCopy: Sendable {
                         table: table.name, rows: sums[table.name]?.count ?? 0,
                         expected: expected[table.name]?.count ?? 0)
                 }
-                try agreement.isCopied.send(true)
-                _ = try agreement.isMarked.receive()
+                try agreement.copyConfirmation.send(true)
+                _ = try agreement.markConfirmation.receive()
                 return sums
             }
         }

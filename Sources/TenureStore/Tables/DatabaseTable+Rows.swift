@@ -16,25 +16,28 @@ extension DatabaseTable {
             // The table has one row.
             return try body(try session.rows("SELECT \(columnList) FROM \(name)"))
         }
-        var last: [SQLValue]?
+        // The key of the last row on the previous page.
+        var lastKey: [SQLValue]?
         while true {
             var conditions = condition.map { ["(\($0))"] } ?? []
-            if let last {
-                let placeholders = DatabaseTransaction.placeholders(last.count, from: arguments.count + 1)
+            if let lastKey {
+                let placeholders = DatabaseTransaction.placeholders(lastKey.count, from: arguments.count + 1)
                 conditions.append("(\(keyList)) > (\(placeholders))")
             }
             let filter = conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
             let rows = try session.rows(
                 "SELECT \(columnList) FROM \(name)\(filter) ORDER BY \(keyList) LIMIT \(Self.pageSize)",
-                arguments + (last ?? []))
+                arguments + (lastKey ?? []))
             if !rows.isEmpty { try body(rows) }
             guard rows.count == Self.pageSize, let row = rows.last else { return }
-            last = key.map { row.values[$0] }
+            lastKey = key.map { row.values[$0] }
         }
     }
 
-    /// Calls `body` with each row that belongs to one of these customers, at most `batchSize`, and with the customer's
-    /// row ID. The rows of one customer come sorted by key, and text keys are compared byte by byte.
+    /// Calls `body` with each row that belongs to one of these customers, and with the customer's row ID. The rows of
+    /// one customer come sorted by key, and text keys are compared byte by byte.
+    ///
+    /// - Parameter customers: the row IDs of at most `batchSize` customers.
     func rows(
         of customers: [Int64], in session: any DatabaseSession, _ body: (Int64, SQLRow) throws(StoreError) -> Void
     ) throws(StoreError) {
@@ -43,24 +46,24 @@ extension DatabaseTable {
         let counts = try session.rows(
             "SELECT \(column), count(*) FROM \(name) WHERE \(column) IN \(Self.batchPlaceholders) GROUP BY \(column)",
             Self.batch(customers))
-        // The customers with rows that are read together, in one query.
-        var together: [Int64] = []
+        // The customers with rows that one query reads together.
+        var readTogether: [Int64] = []
         for row in counts {
             let customer = try row.integer(0)
             if try row.integer(1) <= Self.pageSize {
-                together.append(customer)
+                readTogether.append(customer)
             } else if isNumbered {
                 try eachPage(in: session, where: "\(column) = $1", [.integer(customer)]) { page throws(StoreError) in
                     for row in page { try body(customer, row) }
                 }
             } else {
                 // The rows of tables without row IDs hold only names and numbers, so all of them fit into memory.
-                together.append(customer)
+                readTogether.append(customer)
             }
         }
-        guard !together.isEmpty else { return }
+        guard !readTogether.isEmpty else { return }
         let rows = try session.rows(
-            "SELECT \(columnList) FROM \(name) WHERE \(column) IN \(Self.batchPlaceholders)", Self.batch(together))
+            "SELECT \(columnList) FROM \(name) WHERE \(column) IN \(Self.batchPlaceholders)", Self.batch(readTogether))
         for row in sorted(rows) { try body(try row.integer(ownerColumn), row) }
     }
 
@@ -75,7 +78,7 @@ extension DatabaseTable {
         }
     }
 
-    /// The number of customers in one query: a constant, so that one prepared statement serves all queries.
+    /// The number of row IDs in one query: a constant, so that one prepared statement serves all queries.
     static let batchSize = 32
 
     /// The placeholders of one batch: `($1, $2 …)`.

@@ -43,7 +43,7 @@ package struct DatabaseTable: Sendable, Hashable {
 
     /// Reads the columns and keys of a table from its schema.
     private init(named name: String, in connection: SQLiteConnection) throws(StoreError) {
-        // Foreign keys of one column.
+        // The table to which each column refers. Foreign keys of several columns are left out.
         var parents: [String: String] = [:]
         for key in try connection.rows(
             "SELECT \"from\", \"table\" FROM pragma_foreign_key_list($1) GROUP BY id HAVING count(*) = 1", [.text(name)]
@@ -62,7 +62,7 @@ package struct DatabaseTable: Sendable, Hashable {
         isNumbered = key.count == 1 && columns[key[0]].type == "INTEGER"
     }
 
-    /// Sorts tables so that each comes after the tables that it refers to. A table may refer to itself.
+    /// Sorts tables so that each comes after the other tables that it refers to. A table may also refer to itself.
     private static func inOrder(_ tables: [DatabaseTable]) throws(StoreError) -> [DatabaseTable] {
         var waiting = tables
         var ordered: [DatabaseTable] = []

@@ -7,7 +7,7 @@ package struct DatabaseWalk {
     private let session: any DatabaseSession
     private let tables: [DatabaseTable]
 
-    /// One row of a table. Its row IDs of customers are replaced by their public IDs.
+    /// One row of a table. In columns that refer to customers, public IDs replace the row IDs.
     package struct Entry: Sendable, Hashable {
         package let table: DatabaseTable
         package let values: [SQLValue]
@@ -52,8 +52,8 @@ package struct DatabaseWalk {
         for row in table.sorted(all) { try body(try entry(row, of: table)) }
     }
 
-    /// Calls `body` for each customer, sorted by public ID. After each customer, calls it for all rows that belong to
-    /// the customer. Reads a batch of customers at a time.
+    /// Calls `body` for each customer, sorted by public ID, and then for all rows that belong to this customer. Reads a
+    /// batch of customers at a time.
     ///
     /// - Parameter tables: the tables with rows that belong to customers.
     private func eachCustomer(
@@ -70,11 +70,11 @@ package struct DatabaseWalk {
                 SELECT \(customers.columnList) FROM customers WHERE public_id > $1 ORDER BY public_id
                 LIMIT \(DatabaseTable.batchSize)
                 """, [.text(last)])
-            let names = try rows.map { row throws(StoreError) in try row.text(publicID) }
-            guard let end = names.last else { return }
+            let publicIDs = try rows.map { row throws(StoreError) in try row.text(publicID) }
+            guard let end = publicIDs.last else { return }
             last = end
             let rowIDs = try rows.map { row throws(StoreError) in try row.integer(customers.key[0]) }
-            let known = Dictionary(zip(rowIDs, names)) { $1 }
+            let known = Dictionary(zip(rowIDs, publicIDs)) { $1 }
             var entries: [Int64: [Entry]] = [:]
             for (rowID, row) in zip(rowIDs, rows) { entries[rowID] = [try entry(row, of: customers, known)] }
             for table in tables {
@@ -94,13 +94,13 @@ package struct DatabaseWalk {
         var values = row.values
         for (index, column) in table.columns.enumerated() where column.references == DatabaseTable.customers {
             guard case .integer(let rowID) = values[index] else { continue }
-            if let name = known[rowID] {
-                values[index] = .text(name)
+            if let publicID = known[rowID] {
+                values[index] = .text(publicID)
                 continue
             }
-            let name = try session.row("SELECT public_id FROM customers WHERE id = $1", [.integer(rowID)])
+            let found = try session.row("SELECT public_id FROM customers WHERE id = $1", [.integer(rowID)])
             // A row ID without a customer stays unchanged; `tenure database check` reports it.
-            if let name { values[index] = .text(try name.text(0)) }
+            if let found { values[index] = .text(try found.text(0)) }
         }
         return Entry(table: table, values: values)
     }

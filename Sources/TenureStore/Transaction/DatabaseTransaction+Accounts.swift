@@ -59,8 +59,8 @@ extension DatabaseTransaction {
                 """, about: members))
     }
 
-    /// Whether other customers were merged into the customer with this row ID.
-    func hasMembers(_ id: Int64) throws(StoreError) -> Bool {
+    /// Whether the customer with this row ID is a merged customer: other customers were merged into it.
+    func isMerged(_ id: Int64) throws(StoreError) -> Bool {
         try session.row("SELECT 1 FROM customers WHERE merged_into = $1 LIMIT 1", [.integer(id)]) != nil
     }
 }

@@ -2,7 +2,8 @@ package import Foundation
 
 /// An entry of the audit trail: who changed what, when, for which customer and why.
 ///
-/// It outlives an erasure, so it contains no ID of a user, an account or an artifact.
+/// The entries about a customer outlive the customer's erasure, so they contain no ID of a user, an account or an
+/// artifact.
 package struct AuditEntry: Sendable, Hashable {
     /// The row ID of the entry; 0 before it is written.
     package let id: Int64

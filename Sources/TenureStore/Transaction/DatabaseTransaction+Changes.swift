@@ -53,8 +53,8 @@ extension DatabaseTransaction {
         return .erased(counts)
     }
 
-    /// Records a grant or revocation by support. Refuses a grant for an unbound customer: it would apply to everyone who
-    /// has a copy of the customer's artifacts.
+    /// Records a grant or revocation by support. Refuses a grant for an unbound customer: it would apply to everyone
+    /// who has a copy of the customer's artifacts.
     private func grantOrRevoke(
         _ request: RequestedChange, on member: CustomerMember
     ) throws(StoreError) -> ChangeOutcome {
@@ -121,7 +121,7 @@ extension DatabaseTransaction {
     /// Returns the columns `customer` and `change` of the stored request with the same admin key and ID; nil if there
     /// is no such request, or if the request has no ID.
     func storedRequest(_ request: RequestedChange) throws(StoreError) -> (customer: String, change: String)? {
-        guard let id = request.request else { return nil }
+        guard let id = request.requestID else { return nil }
         return try session.row(
             "SELECT customer, change FROM requests WHERE actor = $1 AND request = $2",
             [.text(request.actor), .text(id)]
@@ -145,7 +145,7 @@ extension DatabaseTransaction {
     func rememberErasure(
         by request: RequestedChange, of member: CustomerMember, _ counts: [String: Int]
     ) throws(StoreError) {
-        guard request.request != nil else { return }
+        guard request.requestID != nil else { return }
         _ = try existingOrNewSalt()
         guard let digest = try digest(ofErased: member.publicID) else { return }
         try remember(request, on: digest, as: "\(request.change.name) \(counts.json)")
@@ -153,7 +153,7 @@ extension DatabaseTransaction {
 
     /// Stores a request that has an ID, so that a repeated request changes nothing.
     private func remember(_ request: RequestedChange, on customer: String, as change: String) throws(StoreError) {
-        guard let id = request.request else { return }
+        guard let id = request.requestID else { return }
         try session.execute(
             "DELETE FROM requests WHERE at < $1", [SQLValue(now.addingTimeInterval(-Self.requestLifetime))])
         try session.execute(

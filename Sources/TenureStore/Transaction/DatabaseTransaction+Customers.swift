@@ -12,6 +12,7 @@ struct CustomerMember {
     let mergedInto: Int64?
 }
 
+/// Reads and writes customers: rows of `customers`, with the merges between them followed.
 extension DatabaseTransaction {
     /// Returns the member; nil if it doesn't exist or was erased.
     ///
@@ -151,15 +152,17 @@ extension DatabaseTransaction {
         try group(of: id).map { member throws(StoreError) in try identities(ofMember: member) }.flatMap { $0 }
     }
 
+    /// The identities of one member.
     func identities(ofMember id: Int64) throws(StoreError) -> [Identity] {
         let rows = try session.rows(
             "SELECT kind, value FROM identities WHERE customer = $1 ORDER BY kind, value", [.integer(id)])
         return try rows.map { row throws(StoreError) in try Identity(row, kindAt: 0) }
     }
 
-    // The statements are constants, so that no string is built for every customer. Their parameter `$5` or `$3` is 0
-    // for `EntitlementChange.later`: the customer's entitlements weren't compared with what webhooks last reported.
-    // Then they set `sent_entitlements` and `next_comparison` only if there is a webhook endpoint.
+    // The statements are constants, so that no string is built for every customer. `$5` of the first statement and `$3`
+    // of the second are 0 for `EntitlementChange.later`: the entitlements weren't compared with what webhooks last
+    // reported. Then `next_comparison`, and `sent_entitlements` of a new customer, are set only if there is a webhook
+    // endpoint.
     private static let insertCustomer = """
         INSERT INTO customers (realm, public_id, created_at, facts, sent_entitlements, next_comparison)
         VALUES ($1, $2, $3, $4, CASE WHEN $5 = 1 OR EXISTS (SELECT 1 FROM endpoints) THEN CAST($6 AS TEXT) END,
@@ -206,8 +209,9 @@ extension DatabaseTransaction {
         encoded: EncodedFacts? = nil
     ) throws(StoreError) -> Customer {
         let changesReport = change.sentEntitlements != nil && change.sentEntitlements != customer.sentEntitlements
-        var encoded = encoded ?? preparedFacts.flatMap { $0.facts == facts ? $0 : nil }
+        var encoded = encoded ?? (preparedFacts?.facts == facts ? preparedFacts : nil)
         if encoded == nil { encoded = try largeFacts?.encoded(facts) }
+        // Large facts are compared by their bytes, which is faster than comparing thousands of purchases.
         let areFactsSame: Bool
         if let encoded, let remembered = knownFacts[customer.id], customer.facts == remembered.facts {
             areFactsSame = encoded.hasSameBytes(as: remembered.bytes)

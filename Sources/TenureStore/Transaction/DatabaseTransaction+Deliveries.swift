@@ -67,7 +67,8 @@ package enum MessageSelection: Sendable, Hashable {
     case since(Date)
 }
 
-/// Delivers the messages of the outbox to webhook endpoints. `DatabaseTransaction+Outbox.swift` queues them.
+/// Delivers the messages of the outbox to webhook endpoints. `DatabaseTransaction+Outbox.swift` queues them. Messages
+/// about a *hidden* customer, who is being erased, aren't delivered (`isOfHidden`).
 extension DatabaseTransaction {
     /// After this many failed attempts, a message no longer delays later messages about the same customer.
     ///
@@ -107,8 +108,8 @@ extension DatabaseTransaction {
         let end = now.addingTimeInterval(lease).millisecondsSince1970
         return try rows.map { row throws(StoreError) in
             let delivery = Delivery(
-                id: try row.integer(8), message: try StoredMessage(row), attempt: Int(try row.integer(9)) + 1,
-                queuedAt: try row.instant(10))
+                id: try row.integer(7), message: try StoredMessage(row), attempt: Int(try row.integer(8)) + 1,
+                queuedAt: try row.instant(9))
             try session.execute(
                 "UPDATE deliveries SET attempts = $1, next_at = $2 WHERE id = $3",
                 [SQLValue(delivery.attempt), .integer(end), .integer(delivery.id)])
@@ -166,7 +167,8 @@ extension DatabaseTransaction {
         let (condition, value) = selection.condition
         for row in try session.rows("SELECT name, types FROM endpoints ORDER BY name") {
             let types = try row.text(1)
-            // If the endpoint is newer than the message, it has no delivery of the message yet.
+            // If the endpoint is newer than the message, it has no delivery of the message yet. This adds one, and the
+            // update below makes it due.
             try session.execute(
                 """
                 INSERT INTO deliveries (message, endpoint, customer, bulk, attempts, queued_at)
@@ -197,7 +199,7 @@ extension DatabaseTransaction {
             ORDER BY outbox.id DESC LIMIT $2
             """, [value, SQLValue(limit)])
         return try rows.map { row throws(StoreError) in
-            (try StoredMessage(row), try deliveries(of: try row.integer(8)))
+            (try StoredMessage(row), try deliveries(of: try row.integer(7)))
         }
     }
 
@@ -235,8 +237,7 @@ extension MessageSelection {
 extension StoredMessage {
     /// The columns in the order in which `init` reads them.
     fileprivate static let columns = """
-        outbox.event, outbox.type, outbox.realm, outbox.public_id, outbox.user_ids, outbox.data, outbox.created_at, \
-        outbox.customer
+        outbox.event, outbox.type, outbox.realm, outbox.public_id, outbox.user_ids, outbox.data, outbox.created_at
         """
 
     fileprivate init(_ row: SQLRow) throws(StoreError) {

@@ -77,28 +77,8 @@ package struct CustomerDetails: Sendable {
     package var audit: [AuditEntry] = []
 }
 
-/// All rows of one customer, and of the customers who were merged into them. The customer's facts are computed from
-/// these rows.
-package struct CustomerRows: Sendable {
-    package let customer: Customer
-    /// The artifacts in the order of their arrival, each with the time of its arrival.
-    package let artifacts: [(artifact: Artifact, receivedAt: Date)]
-    /// The notifications in the order of their arrival, each with the time of its arrival.
-    package let notifications: [(notification: StoredNotification, receivedAt: Date)]
-    package let promises: [StoredPromise]
-    package let support: [StoredSupportGrant]
-    package let events: [StoredEvent]
-    /// Whether events say that all purchases of each of the customer's accounts are known.
-    package let purchasesAreComplete: Bool
-    /// Whether the customer is unbound: the artifacts came without proof that they belong to the sender.
-    package let isUnbound: Bool
-    /// Whether the customer, or one that was merged into it, has the maximum number of artifacts. If so, the database
-    /// stores only the facts that further artifacts prove, and not these artifacts.
-    package let isFull: Bool
-}
-
-/// Reads everything about a customer, for support staff and for exports. `DatabaseTransaction` explains members and
-/// unbound customers.
+/// Reads everything about a customer, for support staff and for exports. Also finds customers by any of their IDs.
+/// `DatabaseTransaction` explains members and unbound customers.
 extension DatabaseTransaction {
     /// Returns what is stored about a customer and all customers that were merged into it; nil if the customer doesn't
     /// exist.
@@ -147,6 +127,7 @@ extension DatabaseTransaction {
                     try self.details(of: unbound, with: parts.subtracting(.unbound), unboundAfter: 0))
                 details.nextUnbound = id
             }
+            // The last page has no next page.
             if unboundCustomers.count <= CustomerDetails.unboundPerPage { details.nextUnbound = nil }
         }
         return details
@@ -158,8 +139,9 @@ extension DatabaseTransaction {
     /// Reads a member's artifacts or notifications, which are in `table`.
     ///
     /// - Parameters:
-    ///   - columns: two columns, with the kind, as `kind` reads it, and the subtype.
+    ///   - columns: two columns: the kind, and the subtype.
     ///   - condition: the SQL condition for a row that counts.
+    ///   - kind: reads the kind from the first column.
     private func signedEntries(
         of id: Int64, in table: String, _ columns: String, where condition: String = "1 = 1", withBytes: Bool,
         kind: (SQLRow) throws(StoreError) -> String
@@ -228,36 +210,23 @@ extension DatabaseTransaction {
         return found
     }
 
-    // MARK: Rows and facts
-
-    // Reads the rows from which a customer's facts are computed, and the stored facts of many customers.
-
-    /// Returns all rows from which the customer's facts can be computed; nil if the customer doesn't exist.
-    package func rows(of id: Int64) throws(StoreError) -> CustomerRows? {
-        try customer(id, asStored: true).map { customer throws(StoreError) in try rows(of: customer) }
-    }
-
-    /// Returns the rows of a customer and of all customers that were merged into it.
-    func rows(of customer: Customer) throws(StoreError) -> CustomerRows {
-        let group = try group(of: customer.id)
-        func all<Row>(_ rows: (Int64) throws(StoreError) -> [Row]) throws(StoreError) -> [Row] {
-            try group.map(rows).flatMap { $0 }
+    /// Returns the customers with a purchase that has this `appAccountToken`, a UUID in lowercase. Reads at most 100
+    /// identities.
+    private func customers(withAppAccountToken token: String, in realm: Realm) throws(StoreError) -> [Customer] {
+        let members = try session.integers(
+            """
+            SELECT customer FROM identities
+            WHERE realm = $1 AND kind = $2 AND value >= $3 AND value < $4 ORDER BY value LIMIT 100
+            """,
+            [
+                SQLValue(realm.code), SQLValue(Identity.Kind.appAccountToken.rawValue),
+                // The values that begin with the token and a space. In ASCII, `!` comes directly after the space.
+                .text(token + " "), .text(token + "!"),
+            ])
+        var found: [Int64: Customer] = [:]
+        for member in members {
+            if let customer = try customer(member) { found[customer.id] = customer }
         }
-        let artifacts = try group.map { member throws(StoreError) in try storedArtifacts(of: member) }
-        return CustomerRows(
-            customer: customer, artifacts: artifacts.flatMap { $0 },
-            notifications: try all { member throws(StoreError) in try notifications(of: member) },
-            promises: try all { member throws(StoreError) in try promises(of: member) },
-            support: try all { member throws(StoreError) in try supportGrants(of: member) },
-            // Facts don't depend on events. They are read so that a check of the database finds damaged ones.
-            events: try all { member throws(StoreError) in try events(of: member) },
-            purchasesAreComplete: try purchasesAreComplete(of: group), isUnbound: try isUnbound(customer.id),
-            isFull: artifacts.contains { $0.count >= Self.maximumArtifactsPerMember })
+        return found.values.sorted { $0.id < $1.id }
     }
-
-    /// The query of `Database.forEachCustomer`, for the realm's code, the public ID and the encoded facts.
-    static let customersInRange = """
-        SELECT realm, public_id, facts FROM customers WHERE id > $1 AND id <= $2 AND merged_into IS NULL
-        AND \(isNotUnbound) ORDER BY id
-        """
 }

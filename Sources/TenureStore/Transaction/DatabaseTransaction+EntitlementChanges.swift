@@ -15,8 +15,8 @@ extension DatabaseTransaction {
         try setStoredValue(named: Self.positionName, to: "0")
     }
 
-    /// Removes these endpoints, except those with a newer heartbeat than when they were read. Abandons their waiting
-    /// deliveries, and returns the removed endpoints. If no endpoint is left, customers aren't compared anymore.
+    /// Removes these endpoints, and abandons their waiting deliveries. An endpoint with a newer heartbeat than in
+    /// `silent` is kept. Returns the removed endpoints. If no endpoint is left, customers aren't compared anymore.
     func removeEndpoints(_ silent: [NamedEndpoint]) throws(StoreError) -> [RemovedEndpoint] {
         var removed: [RemovedEndpoint] = []
         let named = try endpoints()

@@ -33,13 +33,15 @@ extension DatabaseTransaction {
 
     /// Whether these identities name an erased customer and no existing customer. A person who uses the app again after
     /// the erasure exists as a new customer.
+    ///
+    /// - Parameter forUpdate: whether to lock the named customers, so that they aren't erased before the transaction
+    ///   ends. A transaction that only reads can't lock them.
     func areErased(_ identities: [Identity], in realm: Realm, forUpdate: Bool = true) throws(StoreError) -> Bool {
         var isBeingErased = false
-        // Lock the customers, so that they aren't erased before the transaction ends. Don't read their facts, which may
-        // be large.
+        // Doesn't read the customers' facts, which may be large.
         for identity in identities {
-            guard let number = try member(by: identity, in: realm) else { continue }
-            if try member(.rowID(number), forUpdate: forUpdate) != nil { return false }
+            guard let rowID = try member(by: identity, in: realm) else { continue }
+            if try member(.rowID(rowID), forUpdate: forUpdate) != nil { return false }
             isBeingErased = true
         }
         if isBeingErased { return true }

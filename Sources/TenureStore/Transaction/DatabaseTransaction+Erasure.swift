@@ -52,7 +52,8 @@ extension DatabaseTransaction {
             guard count > 0 else { break }
             limit -= count
         }
-        for statement in Self.removalStatements where limit > 0 {
+        for statement in Self.removalStatements {
+            guard limit > 0 else { break }
             limit -= try session.execute(statement, [.integer(id), SQLValue(limit)])
         }
         // If the limit was reached, there may be more rows.
@@ -70,8 +71,8 @@ extension DatabaseTransaction {
         // Requests that were refused since then have entries, too.
         let entry = try audit(before: nil, of: id, limit: 100)
             .first { $0.action == CustomerChange.erase.name && $0.detail["refused"] == nil }
-        // The reason of the request may be a number, too.
-        let names = ["customers"] + Self.countedTables.map { $0.0 }
+        // Keeps only the counts: the reason of the request may be a number, too.
+        let names = ["customers"] + Self.countedTables.map { name, _ in name }
         return (entry?.detail ?? [:]).filter { names.contains($0.key) }.compactMapValues { Int($0) }
     }
 
@@ -93,7 +94,7 @@ extension DatabaseTransaction {
         """,
     ]
 
-    /// Statements that remove all other rows of a customer, at most `$2` of each table.
+    /// Statements that remove all other rows of a customer, at most `$2` rows each.
     private static let removalStatements =
         ["artifacts", "notifications", "promises", "support_grants", "events", "trial_sessions"].map { table in
             "DELETE FROM \(table) WHERE id IN (SELECT id FROM \(table) WHERE customer = $1 LIMIT $2)"

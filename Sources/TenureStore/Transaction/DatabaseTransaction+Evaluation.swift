@@ -54,6 +54,12 @@ extension DatabaseTransaction {
         )
         """
 
+    /// The query of `Database.forEachCustomer`, for the realm's code, the public ID and the encoded facts.
+    static let customersInRange = """
+        SELECT realm, public_id, facts FROM customers WHERE id > $1 AND id <= $2 AND merged_into IS NULL
+        AND \(isNotUnbound) ORDER BY id
+        """
+
     /// The codes of the realms that a publication evaluates, for SQL. Only production has eras (rule I1) and promises
     /// (rule H5); see `Docs/decision-rules.md`.
     private static let productionRealms = [false, true]
@@ -81,7 +87,7 @@ extension DatabaseTransaction {
         return DatabasePosition(last: last, unfinishedMembers: unfinishedMembers)
     }
 
-    /// The tables in one of which every change of a customer leaves a row.
+    /// Every change of a customer leaves a row in one of these tables.
     private static let changedTables = [
         "artifacts", "notifications", "promises", "support_grants", "events", DatabaseTable.customers, "tombstones",
     ]
@@ -99,7 +105,7 @@ extension DatabaseTransaction {
     /// transaction ends.
     package func changes(since position: DatabasePosition) throws(StoreError) -> ChangedCustomers {
         let newPosition = try self.position()
-        // The last transaction of a large update may have made rows count that were stored before the position.
+        // The last transaction of a large update may have made artifacts count that were stored before the position.
         var changed = Set(position.unfinishedMembers)
         for table in Self.changedTables {
             let column = table == DatabaseTable.customers ? "id" : "customer"

@@ -3,14 +3,6 @@
 extension DatabaseTransaction {
     /// How many identities one statement reads or writes.
     static let identitiesPerStatement = 64
-    /// The maximum number of keys (`LockKey`) that one transaction locks. With more keys, PostgreSQL would need a lock
-    /// that blocks all other transactions.
-    static let maximumKeys = 64
-    /// The largest size of facts, in bytes, that one transaction decodes or computes. Larger facts are decoded and
-    /// computed before the transaction, so that other transactions don't wait.
-    static let maximumFactsBytesPerTransaction = 32_768
-    /// The maximum number of artifacts, purchases and renewals that one transaction adds.
-    static let maximumEntriesInOnePiece = 128
     /// The number of identities in a shorter statement. Most updates name no more than this, and the shorter statement
     /// has fewer unused parameters.
     private static let fewIdentities = 4
@@ -47,8 +39,8 @@ extension DatabaseTransaction {
         var members: Set<Int64> = []
         for chunk in purchases.chunks(of: Self.identitiesPerStatement) {
             let size = chunk.count <= Self.fewIdentities ? Self.fewIdentities : Self.identitiesPerStatement
-            // Each part selects a range of the index: values with this purchase and a space, which `!` follows in
-            // ASCII.
+            // Each part selects the values that begin with one purchase and a space. In ASCII, `!` comes directly after
+            // the space.
             let parts = (0..<size).map { index in
                 """
                 SELECT customer FROM identities

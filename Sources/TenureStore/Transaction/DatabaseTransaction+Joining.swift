@@ -10,7 +10,7 @@ extension DatabaseTransaction {
     ///
     /// Returns the first customer after that (nil if `known` is empty), and the row IDs of this customer and of those
     /// that were merged into it.
-    func joinCustomers(_ known: [Customer]) throws(StoreError) -> (customer: Customer?, members: [Int64]) {
+    func joinCustomers(_ known: [Customer]) throws(StoreError) -> (customer: Customer?, joined: [Int64]) {
         guard let joining = try joining(known) else { return (known.first, known.prefix(1).map(\.id)) }
         return (try join(joining, as: joining.facts), [joining.first.id] + joining.others.map(\.id))
     }
@@ -41,6 +41,7 @@ extension DatabaseTransaction {
         var facts = facts
         let wereComplete = facts.purchasesAreComplete
         facts.purchasesAreComplete = try purchasesAreComplete(of: joining.group)
+        // `encoded` contains the former value of `purchasesAreComplete`.
         let isEncodedCurrent = facts.purchasesAreComplete == wereComplete
         return try update(joining.first, to: facts, encoded: isEncodedCurrent ? encoded : nil)
     }
@@ -101,7 +102,7 @@ extension DatabaseTransaction {
     /// known. Returns the customer unchanged if all its purchases are known, or if no other customer was merged into
     /// it.
     func withCompletenessOfOtherAccounts(_ customer: Customer?) throws(StoreError) -> Customer? {
-        guard var customer, !customer.facts.purchasesAreComplete, try hasMembers(customer.id) else { return customer }
+        guard var customer, !customer.facts.purchasesAreComplete, try isMerged(customer.id) else { return customer }
         customer.otherAccountsAreComplete = try otherAccountsAreComplete(
             than: customer.member, among: try group(of: customer.id))
         return customer

@@ -1,8 +1,8 @@
 /// Links customers to users of the app, and removes such links.
 ///
 /// For example, Ada has the account `ada` with the app's own server, and bought the app with two Apple Accounts. The
-/// server links both customers to `ada`, so they are merged into one. When it removes the link, they are split again.
-/// The merged customer has two *members*: the two rows of `customers`.
+/// server links both customers to `ada`, so they are merged into one. When the server removes the link, they are split
+/// again. The merged customer has two *members*: the two rows of `customers`.
 extension DatabaseTransaction {
     /// The IDs of the app's users to which the customer is linked.
     func users(of id: Int64) throws(StoreError) -> [String] { try users(among: try group(of: id)) }
@@ -44,7 +44,7 @@ extension DatabaseTransaction {
             guard try !areSeparated(taken, group) else { return .refused(.separated) }
             guard mayJoin(taken, group) else { return .refused(.tooManyMerged) }
         }
-        // Write: take the account away from the former user, then merge it with the user's other accounts.
+        // Take the account away from the former user, then merge it with the other accounts of the new user.
         if isTransfer {
             customer = try takeAway(taken, including: member, from: customer, allMembers: all, actor: actor)
         }
@@ -64,8 +64,8 @@ extension DatabaseTransaction {
         return .done(customer, isNew: true)
     }
 
-    /// Removes the IDs of former users from the events of these accounts. The events now belong to another user, and
-    /// the erasure of a former user wouldn't find them.
+    /// Removes the IDs of former users from the events of a customer. These events now belong to another user, and the
+    /// erasure of a former user wouldn't find them.
     private func forgetFormerUsers(of id: Int64) throws(StoreError) {
         let users = Set(try users(of: id))
         for member in try group(of: id) {

@@ -7,6 +7,7 @@ enum MergeReason: String, Sendable, Hashable {
     case support
 }
 
+/// Merges two customers into one.
 extension DatabaseTransaction {
     /// The maximum number of members (rows of `customers`) of one customer: more accounts than one person has. The
     /// maximum keeps updates short, because each update reads all members. It also limits how many merges must be

@@ -111,25 +111,4 @@ extension DatabaseTransaction {
             return (try row.integer(8), notification, try row.instant(7))
         }
     }
-
-    /// Returns the customers with a purchase that has this `appAccountToken`, a UUID in lowercase. Reads at most 100
-    /// identities.
-    func customers(withAppAccountToken token: String, in realm: Realm) throws(StoreError) -> [Customer] {
-        let members = try session.integers(
-            """
-            SELECT customer FROM identities
-            WHERE realm = $1 AND kind = $2 AND value >= $3 AND value < $4 ORDER BY value LIMIT 100
-            """,
-            [
-                SQLValue(realm.code), SQLValue(Identity.Kind.appAccountToken.rawValue),
-                // The value is the token, a space and a transaction. In ASCII, the exclamation mark follows the space.
-                .text(token + " "), .text(token + "!"),
-            ])
-        var found: [Int64: Customer] = [:]
-        for member in members {
-            guard let customer = try customer(member) else { continue }
-            found[customer.id] = customer
-        }
-        return found.values.sorted { $0.id < $1.id }
-    }
 }

@@ -92,8 +92,10 @@ extension DatabaseTransaction {
 
     /// Removes at most `limit` rows of a hidden customer's messages and deliveries. Returns how many.
     func removeMessages(of customer: Int64, limit: Int) throws(StoreError) -> Int {
+        // How many more rows may be removed.
         var left = limit
-        for statement in Self.removingMessages where left > 0 {
+        for statement in Self.removingMessages {
+            guard left > 0 else { break }
             left -= try session.execute(statement, [.integer(customer), SQLValue(left)])
         }
         return limit - left

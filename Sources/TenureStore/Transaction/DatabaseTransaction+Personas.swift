@@ -40,6 +40,7 @@ extension DatabaseTransaction {
     /// Returns the names that are taken; empty if all personas were stored.
     package func create(_ personas: [StoredPersona], replacing: Bool, actor: String) throws(StoreError) -> [String] {
         var taken: [String] = []
+        // With `replacing`, no name counts as taken.
         for persona in personas where !replacing {
             if try unrevokedPersona(named: persona.name)?.isValid(at: now) == true { taken.append(persona.name) }
         }

@@ -22,8 +22,8 @@ extension DatabaseTransaction {
             "UPDATE promises SET ending = NULL WHERE ending = \(evaluation.mark) AND customer IN \(Self.batch)",
             about: customers)
         for id in customers {
-            let ending = evaluation.impacts[id]?.ending ?? []
-            for member in ending.isEmpty ? [] : try group(of: id) {
+            guard let ending = evaluation.impacts[id]?.ending, !ending.isEmpty else { continue }
+            for member in try group(of: id) {
                 for entitlement in ending.sorted() {
                     try session.execute(
                         "UPDATE promises SET ending = $1 WHERE customer = $2 AND entitlement = $3 AND ended_by IS NULL",

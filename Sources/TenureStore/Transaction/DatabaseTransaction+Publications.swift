@@ -1,6 +1,6 @@
 import TenureJSON
 
-/// Puts versions of the policy into effect. Each time is a *publication*. It may end *promises*: rights that were
+/// Publishes policies: puts a version of the policy into effect. A publication may end *promises*: rights that were
 /// stored so that later policies keep them (`StoredPromise`).
 extension DatabaseTransaction {
     /// The publication in effect; nil in a new database.

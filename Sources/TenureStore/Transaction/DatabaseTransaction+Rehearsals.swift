@@ -1,4 +1,41 @@
+package import Foundation
 import TenureJSON
+
+/// The result of a rehearsal: a dry run of a policy over all customers.
+package struct StoredRehearsal: Sendable, Hashable {
+    /// The public ID of the rehearsal (`reh_…`).
+    package let id: String
+    /// The ID of the publication that was in effect at the rehearsal.
+    package let base: Int64
+    /// The hash of the rehearsed policy.
+    package let sha256: [UInt8]
+    package let at: Date
+    /// The name of the admin key in the request.
+    package let actor: String
+    /// The number of customers who would gain something.
+    package let gaining: Int
+    /// The number of customers who would lose something if the publication ended promises.
+    package let losing: Int
+    /// The number of customers who would lose something even if the publication kept all promises.
+    package let losingWithPromises: Int
+    /// The report in JSON.
+    package let report: [UInt8]
+
+    package init(
+        id: String = PublicID.rehearsal.random(), base: Int64, sha256: [UInt8], at: Date, actor: String, gaining: Int,
+        losing: Int, losingWithPromises: Int, report: [UInt8]
+    ) {
+        self.id = id
+        self.base = base
+        self.sha256 = sha256
+        self.at = at.toMillisecond
+        self.actor = actor
+        self.gaining = gaining
+        self.losing = losing
+        self.losingWithPromises = losingWithPromises
+        self.report = report
+    }
+}
 
 /// Stores and reads the results of rehearsals: dry runs of a policy over all customers.
 extension DatabaseTransaction {
@@ -38,7 +75,7 @@ extension DatabaseTransaction {
     }
 
     /// Returns the rehearsals with examples that name one of these customers: the public IDs of the named customers, by
-    /// the ID of the rehearsal. It reads all reports, so call it only in a transaction that doesn't write.
+    /// the ID of the rehearsal. Reads all reports, so call this only in a transaction that doesn't write.
     func rehearsals(naming customers: [Int64]) throws(StoreError) -> [String: Set<String>] {
         let rows = try rows(
             """

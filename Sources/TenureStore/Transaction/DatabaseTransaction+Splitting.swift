@@ -90,12 +90,10 @@ extension DatabaseTransaction {
     func mergeDetail(of member: CustomerMember, among group: [Int64]) throws(StoreError) -> [String: String] {
         var latest: StoredEvent?
         for other in group {
-            // Of several events at the same time, the last one counts.
             for event in try events(of: other)
-            where event.kind == .merged && event.detail["customer"] == member.publicID
-                && event.at >= latest?.at ?? .distantPast
-            {
-                latest = event
+            where event.kind == .merged && event.detail["customer"] == member.publicID {
+                // Of several events at the same time, the last one counts.
+                if event.at >= latest?.at ?? .distantPast { latest = event }
             }
         }
         return latest?.detail ?? [:]
@@ -173,9 +171,10 @@ extension DatabaseTransaction {
     /// purchase's transaction ID. If neither customer has such an identity, the fact goes to the customer of the first
     /// member with 5,000 artifacts.
     private func distribute(_ former: Customer, among parts: inout [Part]) throws(StoreError) {
+        // The first member with the maximum number of artifacts.
         var fullMember: Int64?
-        for member in parts.flatMap(\.members).sorted() where fullMember == nil {
-            if try artifactCount(of: member) >= Self.maximumArtifactsPerMember { fullMember = member }
+        for id in parts.flatMap(\.members).sorted() {
+            if fullMember == nil, try artifactCount(of: id) >= Self.maximumArtifactsPerMember { fullMember = id }
         }
         // Without such a member, a stored artifact proves every fact.
         guard let fullMember, let fallback = parts.firstIndex(where: { $0.members.contains(fullMember) })

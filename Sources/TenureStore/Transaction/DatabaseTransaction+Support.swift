@@ -13,8 +13,8 @@ package struct StoredSupportGrant: Sendable, Hashable {
 /// Stores and reads grants and revocations by support. They belong to a *member*: a row of `customers`, of which a
 /// merged customer has several.
 extension DatabaseTransaction {
-    /// Stores a grant or revocation, unless it equals the entitlement's latest grant or revocation. Returns the
-    /// customer after that; nil if the customer doesn't exist.
+    /// Stores a grant or revocation for the member with this row ID, unless it equals the entitlement's latest grant or
+    /// revocation. Returns the customer after that; nil if the customer doesn't exist.
     func record(_ grant: SupportGrant, for id: Int64, reason: String?, actor: String?) throws(StoreError) -> Customer? {
         guard let known = try customer(id, forUpdate: true) else { return nil }
         guard let (facts, grant) = known.facts.adding(grant) else { return known }

@@ -77,7 +77,7 @@ private struct Survivors {
     private static let selectMany = "\(columns) FROM customers WHERE id IN \(DatabaseTransaction.batch)"
     private static let columns = "SELECT id, merged_into, length(facts)"
 
-    /// Follows the merges of all members at once. Each round reads the rows into which the rows of the last round were
+    /// Follows the merges of all members at once. Each round reads the rows into which rows of the last round were
     /// merged.
     init(of members: Set<Int64>, in transaction: DatabaseTransaction) throws(StoreError) {
         var parents: [Int64: Int64] = [:]
@@ -93,6 +93,7 @@ private struct Survivors {
             for row in rows {
                 let id = try row.integer(0)
                 if let parent = try row.integerIfPresent(1) {
+                    // An erased customer is merged into itself.
                     guard parent != id else {
                         includesErased = true
                         continue

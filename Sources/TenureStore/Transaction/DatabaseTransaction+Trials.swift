@@ -37,8 +37,8 @@ extension DatabaseTransaction {
                 [.integer(member), .text(entitlement)])
             for row in rows {
                 let began = try row.instant(1)
-                let session = try row.text(0)
-                sessions[session] = min(sessions[session] ?? began, began)
+                let sessionName = try row.text(0)
+                sessions[sessionName] = min(sessions[sessionName] ?? began, began)
             }
         }
         let use = TrialUse(sessions: sessions.count, since: sessions.values.min(), sessionBegan: sessions[name])

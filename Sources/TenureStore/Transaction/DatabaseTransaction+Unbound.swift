@@ -15,12 +15,12 @@ extension DatabaseTransaction {
             [.integer(id), SQLValue(Identity.Kind.unbound.rawValue)]) != nil
     }
 
-    /// The row ID of the unbound customer that must be removed to make room for `unbound`: the oldest one with the same
-    /// `valuePrefix`. Nil if there is room, or if `unbound` exists already.
+    /// The row ID of the unbound customer that must be removed to make room for `unbound`: the oldest unbound customer
+    /// with the same `Identity.valuePrefix`. Nil if there is room, or if `unbound` exists already.
     func oldestUnbound(of unbound: Identity, in realm: Realm) throws(StoreError) -> Int64? {
         guard try member(by: unbound, in: realm) == nil else { return nil }
         let unboundCustomers = try session.integers(
-            // Selects a range of the index: values that begin with the prefix and a space, which `!` follows in ASCII.
+            // The values that begin with the prefix and a space. In ASCII, `!` comes directly after the space.
             """
             SELECT customer FROM identities WHERE realm = $1 AND kind = $2 AND value >= $3 AND value < $4
             ORDER BY customer
@@ -80,8 +80,8 @@ extension DatabaseTransaction {
     /// Returns the customers that the artifacts of an unbound customer name. Empty if it is linked to no customer.
     ///
     /// A purchase in these artifacts may also belong to customers of other accounts, to whom the unbound customer isn't
-    /// linked. These customers are returned with the purchases and renewals in these artifacts only: nothing else about
-    /// their accounts concerns these artifacts, and a client can share a purchase with any number of accounts.
+    /// linked. These customers are returned with only the purchases and renewals that the artifacts name. Nothing else
+    /// about their accounts concerns the artifacts, and a client can share a purchase with any number of accounts.
     package func customers(namedBy unbound: Customer) throws(StoreError) -> [Customer] {
         let links = try links(of: unbound.id)
         guard !links.isEmpty else { return [] }

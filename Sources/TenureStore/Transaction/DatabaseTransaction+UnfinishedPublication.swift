@@ -4,7 +4,7 @@ struct UnfinishedPublication: Sendable, Hashable {
     /// The ID of the publication.
     let publication: Int64
     /// For a rollback, the ID of the publication to which it returned: the promises that later publications ended are
-    /// restored. For a publication that restores nothing, its own ID.
+    /// restored. For a publication that restores nothing, its own ID, so that no ended promise is in the range.
     let restoringAfter: Int64
     /// The value in `promises.ending` of the promises that the publication ends; 0 if it ends none.
     let mark: Int64
@@ -109,6 +109,7 @@ extension DatabaseTransaction {
     /// Stores that the publication is finished, if it has no promises left to end or to restore. Returns whether it is
     /// finished.
     func end(_ unfinished: UnfinishedPublication) throws(StoreError) -> Bool {
+        // Another process may have finished it.
         guard try unfinishedPublication() == unfinished else { return true }
         guard try customers(awaiting: unfinished).isEmpty else { return false }
         try setStoredValue(named: UnfinishedPublication.name, to: nil)

@@ -45,8 +45,8 @@ extension DatabaseTransaction {
             [.integer(member), .integer(other)])
     }
 
-    /// Returns some of the erased customers with rows to remove, and of the updates that will never be finished; nil if
-    /// nothing is left.
+    /// Returns some of what is left to remove: rows of erased customers, and artifacts of updates that will never be
+    /// finished. Nil if nothing is left.
     func leftovers() throws(StoreError) -> Leftovers? {
         let updates = try session.rows(
             "SELECT customer, update_id FROM unfinished_updates WHERE started_at < $1 LIMIT \(Self.leftoversPerRead)",
@@ -83,7 +83,7 @@ extension DatabaseTransaction {
     }
 }
 
-/// What is still to be removed: the updates that will never be finished, and the rows of erased customers.
+/// What is left to remove: artifacts of updates that will never be finished, and rows of erased customers.
 struct Leftovers: Sendable {
     /// The row ID of the member, and the ID of the update; `erasureUpdateID` for the erasure of the member.
     let updates: [(member: Int64, id: Int64)]

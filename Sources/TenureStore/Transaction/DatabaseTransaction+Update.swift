@@ -10,6 +10,7 @@ package struct FoundCustomer {
     let purchasesOfOthers: [String]
 }
 
+/// Finds the customer whom an update is about, and saves the update in one transaction.
 extension DatabaseTransaction {
     /// Finds and locks the customer whom a plan's identities name. If they name several customers, these customers are
     /// merged into one, unless something shows that they are different people.
@@ -21,13 +22,14 @@ extension DatabaseTransaction {
         return try findCustomer(named, proving: plan.acquisition)
     }
 
+    /// The same for identities that were resolved already, and without a limit for the customer's data.
     func findCustomer(
         _ named: NamedMembers, proving acquisition: ProvenAcquisition?
     ) throws(StoreError) -> FoundCustomer {
-        let (customer, members) = try joinCustomers(try find(named, proving: acquisition))
+        let (customer, joined) = try joinCustomers(try find(named, proving: acquisition))
         return FoundCustomer(
             customer: try withCompletenessOfOtherAccounts(customer), namedMembers: named,
-            purchasesOfOthers: named.purchases(ofOthersThan: members))
+            purchasesOfOthers: named.purchases(ofOthersThan: joined))
     }
 
     /// Saves what an update adds to the customer, or creates the customer.
@@ -39,7 +41,7 @@ extension DatabaseTransaction {
         // For a new customer, all identities are stored: they may have named a customer who was erased in the meantime.
         let new = former == nil ? identities : found.namedMembers.unknownIdentities
         try insert(new + update.identities.filter { !all.contains($0) }, ofMember: customer.member, in: customer.realm)
-        // Skip this for an unbound customer (artifacts that came without proof that they belong to the sender): these
+        // Skipped for an unbound customer (artifacts that came without proof that they belong to the sender): these
         // identities name the customers to whom it is linked.
         if !identities.contains(where: { $0.kind == .unbound }) {
             try insert(
@@ -61,7 +63,8 @@ extension DatabaseTransaction {
         return try create(update.facts, in: realm, update.entitlementChange)
     }
 
-    /// Writes what an update adds besides the facts and the identities.
+    /// Writes what an update adds besides the facts and the identities: artifacts, promises (`StoredPromise`), the use
+    /// of a device, jobs, events and webhook messages.
     ///
     /// - Parameters:
     ///   - former: the customer before the update; nil for a new customer.
@@ -116,13 +119,15 @@ extension DatabaseTransaction {
         // The identities are sorted by kind, and app transaction IDs come first.
         let namesAppTransaction = named.identities.first?.kind == .appTransactionID
         var met: Set<Int64> = []
-        var known: [Customer] = []
-        for (identity, member, survivor) in named.knownIdentities where known.count < limit {
+        var customers: [Customer] = []
+        for (identity, member, survivor) in named.knownIdentities {
+            guard customers.count < limit else { break }
             // Each customer is loaded once, for the first identity that names them.
             guard met.insert(survivor).inserted,
                 let found = try customer(survivor, forUpdate: forUpdate)?.with(member: member)
             else { continue }
-            // The customer may have been merged just before it was locked.
+            // The customer may have been merged just before it was locked. Then the result is the customer into which
+            // it was merged, who may be in the list already.
             guard found.id == survivor || met.insert(found.id).inserted else { continue }
             if identity.kind != .appTransactionID {
                 // The ID of an app transaction belongs to one account. An update with such an ID isn't about a customer
@@ -130,9 +135,9 @@ extension DatabaseTransaction {
                 if namesAppTransaction, try hasAppTransactionID(found.id) { continue }
                 guard acquisition?.mayBelong(to: found) ?? true else { continue }
             }
-            known.append(found)
+            customers.append(found)
         }
-        return known
+        return customers
     }
 
     /// Whether a member of this customer has an app transaction ID.

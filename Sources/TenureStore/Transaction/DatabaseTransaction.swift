@@ -7,7 +7,8 @@ package import Foundation
 /// - **Member:** a row of `customers`. A merge keeps both rows, so that it can be undone. So a merged customer has
 ///   several members, and `merged_into` of one row names another. A *group* is the row IDs of all members of one
 ///   customer.
-/// - **Survivor:** the member that isn't merged into another member. The survivor's row has the facts of all members.
+/// - **Survivor:** the member that isn't merged into another member. The survivor's row has the facts (`CustomerFacts`)
+///   of all members.
 /// - **Unbound customer:** artifacts that came without proof that they belong to the sender, stored as a customer. It
 ///   is linked to the customers that these artifacts name.
 /// - **Hidden customer:** a customer that is being erased. It is merged into itself, and no operation finds it.
@@ -20,7 +21,7 @@ package struct DatabaseTransaction {
     /// Facts that were read before this transaction, by the customer's row ID. If the row still has the same bytes, the
     /// facts aren't decoded again.
     var knownFacts: [Int64: EncodedFacts] = [:]
-    /// The customer's facts after a change, encoded before this transaction.
+    /// The facts of the customer that this transaction changes, encoded before the transaction.
     var preparedFacts: EncodedFacts?
     /// Results about customers with many purchases, computed outside transactions. If a result is missing, the
     /// transaction ends without a change, and runs again after the result was computed.
@@ -32,6 +33,15 @@ package struct DatabaseTransaction {
         self.session = session
         self.now = now
     }
+
+    /// The maximum number of keys (`LockKey`) that one transaction locks. With more keys, PostgreSQL would need a lock
+    /// that blocks all other transactions.
+    static let maximumKeys = 64
+    /// The largest size of facts, in bytes, that one transaction decodes or computes. Larger facts are decoded and
+    /// computed before the transaction, so that other transactions don't wait.
+    static let maximumFactsBytesPerTransaction = 32_768
+    /// The maximum number of artifacts, purchases and renewals that one transaction adds.
+    static let maximumEntriesInOnePiece = 128
 
     /// `now` as columns store it: milliseconds since 1970.
     var milliseconds: SQLValue { SQLValue(now) }

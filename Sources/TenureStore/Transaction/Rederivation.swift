@@ -1,27 +1,6 @@
 package import Foundation
 
-/// A page of *signed entries*: the signed artifacts and notifications of one member of a customer (row of `customers`),
-/// in the order of arrival.
-package struct SignedEntries: Sendable {
-    /// The end of a page: the row IDs of its last artifact and its last notification; 0 before the first.
-    package struct Position: Sendable, Hashable {
-        var artifact: Int64 = 0
-        var notification: Int64 = 0
-
-        package init() {}
-    }
-
-    /// The customer's public ID, for messages.
-    package let publicID: String
-    package let artifacts: [(artifact: Artifact, receivedAt: Date)]
-    package let notifications: [(notification: StoredNotification, receivedAt: Date)]
-    /// The position after this page, where the next page begins.
-    package let end: Position
-
-    package var isEmpty: Bool { artifacts.isEmpty && notifications.isEmpty }
-}
-
-/// Computes facts from signed entries when merged customers are separated again.
+/// Computes facts from signed artifacts and notifications (`SignedEntries`) when merged customers are separated again.
 package struct Rederivation: Sendable {
     /// What the entries of a member prove, up to a position.
     package struct ProvenFacts: Sendable {
@@ -55,6 +34,27 @@ package struct Rederivation: Sendable {
 
     /// The maximum number of artifacts, and of notifications, in a page, so that few entries are in memory at once.
     package static let pageSize = 200
+}
+
+/// A page of *signed entries*: the signed artifacts and notifications of one member of a customer (row of `customers`),
+/// in the order of arrival.
+package struct SignedEntries: Sendable {
+    /// The end of a page: the row IDs of its last artifact and its last notification; 0 before the first.
+    package struct Position: Sendable, Hashable {
+        var artifact: Int64 = 0
+        var notification: Int64 = 0
+
+        package init() {}
+    }
+
+    /// The customer's public ID, for messages.
+    package let publicID: String
+    package let artifacts: [(artifact: Artifact, receivedAt: Date)]
+    package let notifications: [(notification: StoredNotification, receivedAt: Date)]
+    /// The position after this page, where the next page begins.
+    package let end: Position
+
+    package var isEmpty: Bool { artifacts.isEmpty && notifications.isEmpty }
 }
 
 extension CustomerChange {

@@ -41,7 +41,8 @@ package enum CustomerChange: Sendable, Hashable {
         }
     }
 
-    /// A string that is the same only for equal changes. The database stores it to recognize a repeated request.
+    /// The string by which the database recognizes a repeated request. Different changes have different strings, except
+    /// that `Transfer` doesn't count.
     var canonicalText: String {
         switch self {
         case .link(let user, _), .unlink(let user): "\(name) \(user)"
@@ -53,7 +54,7 @@ package enum CustomerChange: Sendable, Hashable {
 /// What happens if a customer who is linked to one user of the app is linked to another user. An *acquisition* is one
 /// Apple Account getting the app.
 package enum Transfer: String, Sendable, Hashable, CaseIterable {
-    /// The acquisition stays with the first user, and the link is rejected.
+    /// The acquisition stays with the first user, and the link is refused.
     case never
     /// The acquisition and its promises (`StoredPromise`) move to the newest user.
     case newest
@@ -72,14 +73,14 @@ package struct RequestedChange: Sendable, Hashable {
     package let at: Date
     /// The request's `Idempotency-Key`: an ID that the caller chose, so that a repeated request changes nothing. Nil if
     /// the caller chose none.
-    package let request: String?
+    package let requestID: String?
 
     package init(_ change: CustomerChange, actor: String, reason: String? = nil, at: Date, request: String? = nil) {
         self.change = change
         self.actor = actor
         self.reason = reason
         self.at = at.toMillisecond
-        self.request = request
+        requestID = request
     }
 }
 
@@ -92,7 +93,7 @@ package enum ChangeOutcome: Sendable, Hashable {
     case erased([String: Int])
     case refused(Refusal)
 
-    /// Why a change was rejected, as the audit trail names it.
+    /// Why a change was refused, as the audit trail names it.
     package enum Refusal: String, Sendable, Hashable, CaseIterable {
         case noSuchCustomer
         /// The other customer of a merge doesn't exist.

@@ -39,8 +39,8 @@ extension CustomerFacts {
         return limited
     }
 
-    /// Returns the proofs of one acquisition: those with its IDs or date, and those of an acquisition in `evidence`
-    /// that matches it.
+    /// Returns the proofs of the acquisition with this key: proofs with its IDs or date, and proofs of an acquisition
+    /// in `evidence` that matches the key.
     private func knownProofs(of key: AcquisitionKey, in evidence: Evidence) -> [AppProof] {
         let related = evidence.acquisitions.map(\.key).filter { $0.matches(key) }
         return proofs.filter { proof in
@@ -49,8 +49,9 @@ extension CustomerFacts {
         }
     }
 
-    /// Returns a proof with the end of a volume-purchase license, if the latest stored receipt has this date and was
-    /// signed later than the sent receipts. Otherwise empty.
+    /// Returns a proof with the end of a volume-purchase license, if the latest stored receipt has such a date. If the
+    /// sender sent receipts, the stored receipt must be signed later than these, and have an earlier end. Otherwise
+    /// empty.
     private func expiration(in known: [AppProof], of key: AcquisitionKey) -> [AppProof] {
         guard let latest = known.filter(\.kind.canCarryExpiration).max(by: AppProof.isSignedEarlier),
             let expiration = latest.expirationDate
@@ -84,9 +85,10 @@ extension CustomerFacts {
         }
     }
 
-    /// Limits the grace periods of subscriptions for which the sender omitted the latest known period. Otherwise, a
-    /// sender who omits a refunded period would get the grace period before it. If the latest period is paid, the grace
-    /// period lasts no longer than that period. If it isn't paid, there is no grace period.
+    /// Limits the grace periods of subscriptions for which the sender omitted the latest known period, and sent renewal
+    /// info that is older than this period. Otherwise, a sender who omits a refunded period would get the grace period
+    /// before it. If the latest period is paid, the grace period lasts no longer than that period. If it isn't paid,
+    /// there is no grace period.
     private func limited(_ renewals: [Renewal], to purchases: [Purchase], by known: [Purchase]) -> [Renewal] {
         guard !renewals.isEmpty else { return renewals }
         let (sent, latest) = (purchases.latestPeriods, known.latestPeriods)
@@ -108,6 +110,7 @@ extension CustomerFacts {
 }
 
 extension AcquisitionKey {
+    /// The ID of the app transaction, or else of the download; nil if the key has only a date.
     fileprivate var id: AcquisitionID? {
         appTransactionID.map { .appTransaction($0) } ?? downloadID.map { .download($0) }
     }
@@ -126,6 +129,7 @@ extension AppProof {
         }
     }
 
+    /// Compares signing dates. A proof without a signing date counts as the earliest.
     fileprivate static func isSignedEarlier(_ left: AppProof, _ right: AppProof) -> Bool {
         (left.signedDate ?? .distantPast) < (right.signedDate ?? .distantPast)
     }

@@ -5,7 +5,7 @@ package import TenureCore
 /// and grants and revocations by support.
 ///
 /// Facts are stored with the customer, so that a decision needs one look-up. They can be computed again from the
-/// customer's other rows. The lists are condensed and sorted, as `add` leaves them.
+/// customer's other rows. The lists are sorted and contain nothing twice, as `add` leaves them.
 package struct CustomerFacts: Sendable, Hashable {
     /// What app transactions and receipts prove about how the customer got the app.
     package internal(set) var proofs: [AppProof] = []
@@ -22,17 +22,17 @@ package struct CustomerFacts: Sendable, Hashable {
     /// Whether the customer is unbound: the artifacts came without proof that they belong to the sender.
     package var isUnbound = false
 
-    /// For tests: called with the number of entries that an addition processes, or that decoding large facts reads.
+    /// For tests: called with the number of entries that an addition, or the decoding of large facts, processes.
     @TaskLocal package static var entryCounter: (@Sendable (Int) -> Void)?
 
     package init() {}
 
-    /// Adds proofs. If several proofs differ only in their signing dates, `condensed` leaves out the unnecessary ones.
+    /// Adds proofs. Of several proofs that differ only in their signing dates, the unnecessary ones are left out.
     package mutating func add(_ more: [AppProof]) {
         guard !more.isEmpty else { return }
         Self.entryCounter?(proofs.count + more.count)
-        // `condensed` also sorts, so that equal facts have equal bytes. The artifacts of omitted proofs stay in the
-        // database.
+        // `condensed` also sorts, so that equal facts have equal bytes. The artifacts of proofs that it leaves out stay
+        // in the database.
         proofs = condensed(proofs + more)
     }
 
@@ -42,7 +42,8 @@ package struct CustomerFacts: Sendable, Hashable {
         Self.entryCounter?(purchases.count + more.count)
         var latest: [String: Purchase] = [:]
         for purchase in more {
-            latest[purchase.transactionID] = latest[purchase.transactionID].map(purchase.joined) ?? purchase
+            let id = purchase.transactionID
+            latest[id] = latest[id].map { purchase.joined(with: $0) } ?? purchase
         }
         // Known purchases are sorted already, so only the new purchases need sorting.
         var merged: [Purchase] = []
@@ -79,8 +80,9 @@ package struct CustomerFacts: Sendable, Hashable {
     package mutating func add(_ more: [StoredPromise]) {
         guard !more.isEmpty else { return }
         var kept: [StoredPromise] = []
-        for promise in (promises + more).sorted(by: { $0.precedes($1) })
-        where !kept.contains(where: { promise.repeats($0) }) { kept.append(promise) }
+        for promise in (promises + more).sorted(by: { $0.precedes($1) }) {
+            if !kept.contains(where: { promise.repeats($0) }) { kept.append(promise) }
+        }
         promises = kept
     }
 

@@ -8,7 +8,7 @@ package struct CustomerUpdate: Sendable {
     package private(set) var artifacts: [Artifact] = []
     /// Identities by which later syncs and requests find the customer.
     package private(set) var identities: [Identity] = []
-    /// The promises (rights that later policies can't take) that the update adds.
+    /// The promises (rights that later policies can't take, `StoredPromise`) that the update adds.
     package private(set) var promises: [StoredPromise] = []
     /// What webhooks report about the customer's entitlements.
     package var entitlementChange = EntitlementChange.later

@@ -8,14 +8,14 @@ package enum EntitlementChange: Sendable, Hashable {
     case later
     /// Webhooks never report anything about this customer, because it is unbound (`DatabaseTransaction`).
     case never
-    /// Webhooks send these messages. `SentEntitlements` are all entitlements as webhooks have reported them after that.
+    /// Webhooks send these messages. Afterward, `SentEntitlements` are all entitlements that webhooks have reported.
     /// `nextComparison` is when to compare again; nil if only a change of the customer requires that.
     case reported([Message], SentEntitlements, nextComparison: Date?)
 
     /// The messages to send; empty for `later` and `never`.
     var messages: [Message] { if case .reported(let messages, _, _) = self { messages } else { [] } }
 
-    /// The entitlements as webhooks have reported them after the messages; nil for `later` and `never`.
+    /// The entitlements that webhooks have reported after the messages; nil for `later` and `never`.
     var sentEntitlements: SentEntitlements? { if case .reported(_, let sent, _) = self { sent } else { nil } }
 
     /// The value of the column `next_comparison`, if there are endpoints.

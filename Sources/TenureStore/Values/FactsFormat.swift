@@ -4,8 +4,8 @@ import TenureCore
 /// The binary format of `CustomerFacts`, for its writer and its reader.
 ///
 /// A version comes first, then flags, then the lists of proofs, purchases, renewals, promises and support grants, each
-/// after its length. Each entry of a list begins with flags that tell which of its fields follow; the reader and the
-/// writer have the order of the fields.
+/// after its length. Each entry of a list begins with flags that tell which of its fields follow. `FactsWriter` and
+/// `FactsReader` define the order of the fields.
 ///
 /// | type | encoding |
 /// |---|---|

@@ -156,7 +156,7 @@ struct FactsReader {
     /// Reads a date if its flag is set.
     mutating func date(if isPresent: Bool) throws(Malformed) -> Date? { isPresent ? try date() : nil }
 
-    /// Reads a number, and returns the value that has this number in the table.
+    /// Reads a byte, and returns the value that has this number in the table.
     private mutating func code<Value>(in table: [(Value, UInt8)]) throws(Malformed) -> Value {
         let code = try byte()
         for (value, known) in table where known == code { return value }

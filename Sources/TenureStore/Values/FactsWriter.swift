@@ -6,6 +6,7 @@ struct FactsWriter {
     private(set) var bytes: [UInt8] = []
 
     mutating func append(_ facts: CustomerFacts) {
+        // Small facts fit into this, so the array doesn't grow several times.
         bytes.reserveCapacity(256)
         bytes.append(FactsFormat.version)
         var flags: FactsFormat.Flags<FactsFormat.FactsField> = []
@@ -149,7 +150,7 @@ struct FactsWriter {
         }
     }
 
-    /// Appends the number that a value has in this table.
+    /// Appends the number that a value has in this table, which has all values.
     private mutating func append<Value: Equatable>(code value: Value, in table: [(Value, UInt8)]) {
         for (known, code) in table where known == value {
             bytes.append(code)

@@ -26,8 +26,8 @@ package struct PlainFacts {
         self.buffer = buffer
     }
 
-    /// Writes the key into `buffer` and returns its length. Returns nil if the facts aren't plain or the key doesn't
-    /// fit; the content of `buffer` is then undefined.
+    /// Writes the key of encoded facts into `buffer` and returns its length. Returns nil if the facts aren't plain, are
+    /// invalid, or have a key that doesn't fit. The content of `buffer` is then undefined.
     ///
     /// - Parameters:
     ///   - realm: the code of the customer's `Realm`, which is part of the key.
@@ -47,17 +47,20 @@ package struct PlainFacts {
     /// otherwise true.
     private mutating func writeKey(class: (Date?) -> UInt64) throws(FactsReader.Malformed) -> Bool {
         guard try reader.byte() == FactsFormat.version else { return false }
-        write(UInt8(truncatingIfNeeded: try reader.number()))
+        write(UInt8(truncatingIfNeeded: try reader.number()))  // The flags of the facts.
         let proofCount = try reader.number()
         guard proofCount == 1, try writeProof(class: `class`), try writePurchases() else { return false }
         let (renewalCount, promiseCount) = (try reader.number(), try reader.number())
-        guard renewalCount == 0, promiseCount < 64 else { return false }
+        guard renewalCount == 0, promiseCount <= Self.maximumListSize else { return false }
         for _ in 0..<promiseCount {
             guard try writePromise() else { return false }
         }
         let supportGrantCount = try reader.number()
         return supportGrantCount == 0 && reader.isAtEnd
     }
+
+    /// The maximum number of purchases, and of promises. Facts with more aren't plain.
+    private static let maximumListSize: UInt64 = 63
 
     /// The only fields that a plain proof may have.
     private static let plainProof: FactsFormat.Flags<FactsFormat.ProofField> = [
@@ -81,7 +84,7 @@ package struct PlainFacts {
             guard version.count < 0xFF else { return false }
             write(version)
         } else {
-            write(UInt8(0xFF))
+            write(UInt8(0xFF))  // No version. A version is shorter than 255 bytes, so its length is never 0xFF.
         }
         purchaseDate = try reader.date(if: flags.contains(.purchaseDate))
         write(`class`(purchaseDate))
@@ -92,13 +95,14 @@ package struct PlainFacts {
     private static let plainPurchase: FactsFormat.Flags<FactsFormat.PurchaseField> = [
         .originalTransactionID, .type, .purchaseDate, .signedDate, .isFamilyShared,
     ]
-    private static let nonConsumable = FactsFormat.productTypes.first { $0.0 == .nonConsumable }?.1
+    /// The number that encodes a non-consumable product.
+    private static let nonConsumable = FactsFormat.productTypes.first { type, _ in type == .nonConsumable }?.1
 
     /// Writes the purchases without dates: a non-consumable purchase grants the same rights whenever it was made.
     /// Returns false if one of them isn't plain; otherwise true.
     private mutating func writePurchases() throws(FactsReader.Malformed) -> Bool {
         let count = try reader.number()
-        guard count < 64 else { return false }
+        guard count <= Self.maximumListSize else { return false }
         write(UInt8(count))
         for _ in 0..<count {
             let flags = FactsFormat.Flags<FactsFormat.PurchaseField>(rawValue: try reader.number())

@@ -42,6 +42,7 @@ package struct PublicationEvaluation: Sendable {
 
     /// How many customers there are, without unbound customers (`DatabaseTransaction`).
     package var customers: Int {
+        // Corrects the count of the first reading by the customers that changed since then.
         readAgain.reduce(customersOfFirstReading.count) { count, entry in
             count + (entry.value ? 1 : 0) - (wasRead(entry.key) ? 1 : 0)
         }
