@@ -15,12 +15,13 @@ extension Decision {
     public func sentence(in languages: [String]) -> String {
         var text = ""
         text.reserveCapacity(256)
-        write(sentenceTo: &text, in: languages)
+        Sentence(of: self, in: languages).write(to: &text)
         return text
     }
 
-    /// Writes the sentence piece by piece, so that an output can avoid allocating strings.
-    package func write(sentenceTo output: inout some TextPieces & ~Copyable, in languages: [String]) {
+    /// Writes the sentence into a JSON string piece by piece, without allocating a string for it. The output isn't
+    /// generic, because a generic function that another module calls is slow.
+    package func write(sentenceTo output: inout JSONWriter, in languages: [String]) {
         Sentence(of: self, in: languages).write(to: &output)
     }
 }
