@@ -13,8 +13,8 @@ public enum AppStoreArtifact: Sendable, Hashable {
     /// The size of the largest file that can be an artifact, in bytes.
     public static let maximumSize = VerifyReceiptResponse.maximumSize
 
-    /// Whether a text that was passed as a path is probably an artifact. A JWS begins with `{"` in Base64, and a
-    /// receipt with the tag of a sequence in Base64.
+    /// Whether a text that was passed as a path is probably an artifact: longer than most paths, and beginning like a
+    /// JWS (`{"` in Base64 is `ey`) or a receipt (the tag of a sequence in Base64, `MI`).
     package static func isProbable(inPlaceOfPath path: String) -> Bool {
         path.utf8.count > 200 && (path.hasPrefix("ey") || path.hasPrefix("MI"))
     }
@@ -28,7 +28,8 @@ public enum AppStoreArtifact: Sendable, Hashable {
     /// Reads a file: a JWS of any kind, the body of a notification's request, a receipt in BER, DER or Base64, or a
     /// response of `verifyReceipt`. Blanks before and after text are ignored.
     ///
-    /// Throws `tooLarge`, or `malformed` for any other file.
+    /// Throws `malformed` for any other file, and the errors of `UnverifiedJWS`, `VerifyReceiptResponse` and
+    /// `receiptBytes(file:)`.
     public init(recognizing file: [UInt8]) throws(Rejection) {
         guard file.count <= Self.maximumSize else {
             throw Rejection(
@@ -52,6 +53,7 @@ public enum AppStoreArtifact: Sendable, Hashable {
             self = .verifyReceiptResponse(try VerifyReceiptResponse(object))
             return
         }
+        // A notification's body that isn't valid JSON: throw the parser's reason.
         if first == UInt8(ascii: "{"), text.firstRange(of: #""signedPayload""#.utf8) != nil {
             do throws(JSONError) {
                 _ = try JSONValue(parsing: Array(text))
@@ -65,7 +67,8 @@ public enum AppStoreArtifact: Sendable, Hashable {
         }
         // A receipt begins with the tag of a sequence, or with its Base64.
         let mayBeReceipt = first == BERTag.sequence || first == UInt8(ascii: "M")
-        // A transaction receipt of iOS 6 begins with `{` or its Base64, and has its own message. `ey` begins a JWS.
+        // A transaction receipt of iOS 6 begins with `{` or its Base64; `receiptBytes` rejects it with a message of its
+        // own. `ey` is excluded, because a JWS begins with it.
         let mayBeTransactionReceipt =
             (first == UInt8(ascii: "{") || first == UInt8(ascii: "e")) && !text.starts(with: "ey".utf8)
         guard mayBeReceipt || mayBeTransactionReceipt else {
