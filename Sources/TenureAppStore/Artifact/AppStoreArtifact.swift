@@ -13,8 +13,8 @@ public enum AppStoreArtifact: Sendable, Hashable {
     /// The size of the largest file that can be an artifact, in bytes.
     public static let maximumSize = VerifyReceiptResponse.maximumSize
 
-    /// Whether a text that was passed as a path is probably an artifact: longer than most paths, and beginning like a
-    /// JWS (`{"` in Base64 is `ey`) or a receipt (the tag of a sequence in Base64, `MI`).
+    /// Whether a text that was passed as a path is probably an artifact, and longer than most paths. A JWS begins with
+    /// `ey` (`{"` in Base64), and a receipt with `MI` (the tag of a sequence in Base64).
     package static func isProbable(inPlaceOfPath path: String) -> Bool {
         path.utf8.count > 200 && (path.hasPrefix("ey") || path.hasPrefix("MI"))
     }
@@ -67,8 +67,8 @@ public enum AppStoreArtifact: Sendable, Hashable {
         }
         // A receipt begins with the tag of a sequence, or with its Base64.
         let mayBeReceipt = first == BERTag.sequence || first == UInt8(ascii: "M")
-        // A transaction receipt of iOS 6 begins with `{` or its Base64; `receiptBytes` rejects it with a message of its
-        // own. `ey` is excluded, because a JWS begins with it.
+        // A transaction receipt of iOS 6 begins with `{` or its Base64, and `receiptBytes` rejects it with a separate
+        // message. `ey` is excluded, because a JWS begins with it.
         let mayBeTransactionReceipt =
             (first == UInt8(ascii: "{") || first == UInt8(ascii: "e")) && !text.starts(with: "ey".utf8)
         guard mayBeReceipt || mayBeTransactionReceipt else {

@@ -6,9 +6,9 @@ import TenureCore
 extension AppStoreVerifier {
     /// Verifies an app receipt in BER or DER. `receiptBytes(base64:)` and `receiptBytes(file:)` decode Base64.
     ///
-    /// A receipt with a creation date after `now` is rejected. If the creation date is unreadable, the certificates
-    /// must be valid at `now`. If `now` is nil, the date isn't compared, and a receipt with an unreadable date is
-    /// rejected. The bundle ID is compared; the app's Apple ID isn't.
+    /// A receipt with a creation date more than five minutes after `now` is rejected. If the creation date is missing
+    /// or unreadable, the certificates must be valid at `now`. If `now` is nil, the date isn't compared, and a receipt
+    /// without a readable date is rejected. The bundle ID is compared; the app's Apple ID isn't.
     ///
     /// Throws a `Rejection` with the code of the first failed check, in this order: size, format, algorithm,
     /// certificate chain, purpose of the certificates, signature, payload, validity, app, environment. A signer's key
