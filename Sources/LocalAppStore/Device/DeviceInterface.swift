@@ -5,7 +5,8 @@ import TenureCore
 package import TenureJSON
 import TenureMint
 
-/// Answers the requests of this package's module `StoreKit`. On Linux, that module plays the customer's device.
+/// Answers the requests of Tenure's module `StoreKit` for Linux, which plays the customer's device
+/// (`DeviceRequestKind`).
 package struct DeviceInterface: Sendable {
     let store: LocalAppStore
 
@@ -173,7 +174,7 @@ extension AppStoreProduct {
     }
 }
 
-/// A request of Tenure's module `StoreKit` for Linux, with the customer and the app that the request is about.
+/// A request to `DeviceInterface`, with the customer and the app that the request is about.
 struct DeviceRequest: Sendable {
     let body: JSONObject
     /// The number of changes of the local App Store when the request arrived, and its state then.

@@ -28,7 +28,7 @@ extension ServerAPI {
         }
     }
 
-    /// Performs an operation that was checked before. Throws the error with which Apple's API would answer a failure.
+    /// Performs an operation with parameters that were checked. If it fails, throws one of Apple's internal errors.
     private func perform(_ operation: AppStoreOperation) async throws(ServerAPIError) {
         do {
             try await store.perform(operation)

@@ -66,6 +66,7 @@ extension ServerAPIRequest {
             first = max(first, number)
         }
         let candidates = state.notifications[first...].prefix { $0.date <= filter.end }
+        // One more than a page: it begins the next page, if there is one.
         let found = Array(candidates.lazy.filter { filter.admits($0) }.prefix(Self.pageSize + 1))
         let next = found.count > Self.pageSize ? found[Self.pageSize].index : nil
         var answer = JSONObject()
@@ -98,7 +99,8 @@ private struct NotificationFilter {
     let subtype: String?
     /// The index of the customer, if only one customer's notifications are requested; nil for all customers.
     let account: Int?
-    /// Whether only notifications without a successful last attempt are requested.
+    /// Whether only notifications without a successful last attempt are requested. Notifications that were never sent
+    /// are such notifications, too.
     let onlyFailures: Bool
 
     init(_ body: JSONObject, of request: ServerAPIRequest, oldest: Date) throws(ServerAPIError) {
@@ -112,6 +114,7 @@ private struct NotificationFilter {
         (self.begin, self.end) = (begin, end)
         type = try Self.text(body["notificationType"]) { NotificationType(rawValue: $0) != nil }
         subtype = try Self.text(body["notificationSubtype"]) { NotificationSubtype(rawValue: $0) != nil }
+        // A subtype needs a type.
         guard subtype == nil || type != nil else { throw .invalidNotificationType }
         switch body["transactionId"] {
         case nil, .null?: account = nil
@@ -142,7 +145,6 @@ private struct NotificationFilter {
         if let type, notification.type.rawValue != type { return false }
         if let subtype, notification.subtype?.rawValue != subtype { return false }
         if let account, notification.transaction?.account != account { return false }
-        // Notifications of an app without a URL were never sent. They have no attempts, and are listed as failures.
         return !onlyFailures || notification.attempts.last?.result != .success
     }
 }

@@ -19,12 +19,15 @@ package struct AppStoreSigner: Sendable {
         case server
     }
 
+    /// Returns an app transaction as a JWS.
     package func appTransaction(
         _ acquisition: AppStoreAcquisition, in state: AppStoreState, for recipient: Recipient
     ) throws -> String {
         try sign(state.appTransaction(acquisition, for: recipient), in: state)
     }
 
+    /// Returns a transaction as a JWS.
+    ///
     /// - Parameter date: the signing date. Nil for the current time of `state`.
     func transaction(
         _ transaction: AppStoreTransaction, in state: AppStoreState, for recipient: Recipient = .server,
@@ -33,6 +36,8 @@ package struct AppStoreSigner: Sendable {
         try sign(state.payload(of: transaction, for: recipient, signedAt: date ?? state.now), in: state)
     }
 
+    /// Returns the renewal info of a subscription as a JWS.
+    ///
     /// - Parameter date: the signing date. Nil for the current time of `state`.
     func renewalInfo(
         _ subscription: Subscription, in state: AppStoreState, for recipient: Recipient = .server, at date: Date? = nil
