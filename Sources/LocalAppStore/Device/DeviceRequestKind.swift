@@ -6,8 +6,8 @@
 package enum DeviceRequestKind: String, CaseIterable, Sendable, Hashable {
     /// Everything that the App Store knows about the customer in this app: transactions, subscriptions, storefront.
     case contents
-    /// The number of changes of the store so far. The response comes as soon as the number is greater than `after`, or
-    /// after `seconds` at the latest, if the request has this parameter.
+    /// The number of changes of the store so far. The response comes as soon as the number is greater than `after`. If
+    /// the request has `seconds` (1 to 60), the response comes after this time at the latest.
     case changes
     /// The signed app transaction.
     case appTransaction

@@ -6,9 +6,9 @@ import TenureCore
 import TenureJSON
 import TenureMint
 
-/// Requests with which a developer's server changes the state of the App Store, and the status of a mass extension (a
-/// request to extend the renewal dates of all subscribers of a product). Each change is an `AppStoreOperation`, so that
-/// the journal, the file of all operations, saves it.
+/// Requests with which a developer's server changes the state of the App Store. Each change is an `AppStoreOperation`,
+/// so that the journal, the file of all operations, saves it. A *mass extension* extends the renewal dates of all
+/// subscribers of a product.
 extension ServerAPI {
     /// Adds the endpoints of these requests.
     func addChanges(to apps: RouterGroup<BasicRequestContext>) {

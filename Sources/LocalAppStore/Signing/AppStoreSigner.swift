@@ -105,8 +105,10 @@ package struct AppStoreSigner: Sendable {
         let (platform, installed) = (acquisition.installedPlatform, acquisition.installedRelease)
         var draft = minter.defaultReceipt
         draft[.appVersion] = .text(installed.reportedVersion(on: platform))
+        // The code 2 means macOS, and 3 any other platform. Receipts of macOS have no attribute 20.
         draft[.platformCode] = .number(platform == .macOS ? 2 : 3)
         if platform == .macOS { draft[.unknown20] = nil }
+        // In the sandbox, these attributes keep the fixed values of the default receipt.
         if state.environment.isProduction {
             draft[.downloadID] = .number(UInt64(clamping: state.ids.download(acquisition.index)))
             draft[.versionExternalIdentifier] = .number(

@@ -7,6 +7,7 @@ struct AppStoreIDs: Sendable {
     private let seed: String
     /// The ID of the first transaction: 15 digits in production; in the sandbox 16, beginning with a 2.
     private let firstTransaction: Int
+    /// The first IDs of the other kinds.
     private let firstAppTransaction: Int
     private let firstDownload: Int
     private let firstGroup: Int

@@ -24,6 +24,7 @@ extension AppStoreVerifier {
         if let wanted = app.bundleID, !payload.bundleID.utf8.elementsEqual(wanted.utf8) {
             throw Rejection(.wrongApp, "the receipt belongs to the app `\(payload.bundleID)`, not to `\(wanted)`")
         }
+        // For an unknown type, the message has the type as written.
         let environment = try trust.environment(
             named: payload.type?.environment.rawValue ?? payload.receiptType, signedBy: chain)
         return Verified(
@@ -74,7 +75,9 @@ extension AppStoreVerifier {
 }
 
 extension SignedData {
-    /// Whether the key signed the content with this digest, by RSASSA-PKCS1-v1_5 (RFC 8017, section 8.2.2).
+    /// Whether the key made the signature, by RSASSA-PKCS1-v1_5 (RFC 8017, section 8.2.2).
+    ///
+    /// - Parameter contentDigest: the digest of the content.
     fileprivate func isSigned<Hash: HashFunction>(
         by key: _RSA.Signing.PublicKey, hashedBy: Hash.Type, _ contentDigest: Hash.Digest
     ) -> Bool {

@@ -32,8 +32,8 @@ struct SignedData {
     /// The range of the RSA signature.
     let signature: Range<Int>
 
-    /// The range of all signed attributes (`SET OF Attribute` with an implicit tag), with tag and length, and the range
-    /// of the content's digest, which is one of the attributes.
+    /// The range of all signed attributes (`SET OF Attribute` with an implicit tag), with tag and length. One of the
+    /// attributes is the content's digest, at the second range.
     typealias SignedAttributes = (encoding: Range<Int>, messageDigest: Range<Int>)
 
     /// The signed content.

@@ -159,6 +159,7 @@ private struct Tables {
     private(set) var headers: [KnownHeader] = []
     /// The index of the header that is replaced next, once there are 16 headers.
     private var nextHeader = 0
+    /// What is left of each budget. A missing budget is full.
     private var allowances: [BudgetKind: Allowance] = [:]
 
     /// Subtracts one signature check from a budget, after adding the checks that the passed time allows. Returns false
