@@ -37,12 +37,12 @@ package struct DeviceInterface: Sendable {
     /// Returns the number of the store's changes, once it is more than the field `after` of `body`, or after the field
     /// `seconds` of `body`. Without `seconds`, there is no time limit.
     private func changes(_ body: JSONObject) async throws -> JSONObject {
-        let last = body.integer("after") ?? 0
+        let lastChange = body.integer("after") ?? 0
         guard let seconds = body.integer("seconds") else {
-            return ["change": .integer(Int64(await store.change(after: last)))]
+            return ["change": .integer(Int64(await store.change(after: lastChange)))]
         }
         return try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { _ = await store.change(after: last) }
+            group.addTask { _ = await store.change(after: lastChange) }
             group.addTask { try await Task.sleep(for: .seconds(max(1, min(seconds, 60)))) }
             // A device that waits for a change doesn't delay the shutdown of the store.
             group.addTask { try? await gracefulShutdown() }

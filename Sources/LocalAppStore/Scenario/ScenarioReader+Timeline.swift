@@ -11,14 +11,14 @@ extension ScenarioReader {
     ///   - customers: the names that steps may use.
     ///   - begins: the time at which the scenario begins; nil if it couldn't be read.
     mutating func timeline(_ part: Part, customers: [String], begins: Date?) -> [Scenario.Step] {
-        var last = begins
-        return list(part, example: "- at: 2014-05-01").compactMap { step($0, customers: customers, last: &last) }
+        var earlier = begins
+        return list(part, example: "- at: 2014-05-01").compactMap { step($0, customers: customers, earlier: &earlier) }
     }
 
     /// Reads one step.
     ///
-    /// - Parameter last: the time of the previous step; nil if it isn't known. Becomes the time of this step.
-    private mutating func step(_ part: Part, customers: [String], last: inout Date?) -> Scenario.Step? {
+    /// - Parameter earlier: the time of the previous step; nil if it isn't known. Becomes the time of this step.
+    private mutating func step(_ part: Part, customers: [String], earlier: inout Date?) -> Scenario.Step? {
         // Reports unknown keys. Nil if the part isn't a mapping.
         guard Fields(part, keys: ScenarioShape.step.keys + customers, &reading) != nil else { return nil }
         var time: Scenario.Step.Time?
@@ -31,12 +31,12 @@ extension ScenarioReader {
             case "at":
                 timeCount += 1
                 guard let date = part.dayOrInstant(&reading) else { continue }
-                if let last, date < last {
+                if let earlier, date < earlier {
                     reading.report(
                         "`at` is before the time of the step above, or before `begins`; write a later instant",
                         at: part.position)
                 }
-                last = date
+                earlier = date
                 time = .at(date)
             case "after":
                 timeCount += 1
@@ -44,7 +44,7 @@ extension ScenarioReader {
                 if seconds < 0 {
                     reading.report("`after` can't be negative; write a length of time such as `31d`", at: part.position)
                 }
-                last = last?.addingTimeInterval(max(0, seconds))
+                earlier = earlier?.addingTimeInterval(max(0, seconds))
                 time = .after(max(0, seconds))
             case "store": events += operations(part, of: nil)
             case "service": if part.word(&reading, of: ServiceWord.self) != nil { events.append(.catchUp) }

@@ -52,7 +52,7 @@ extension ServerAPIRequest {
         let oldest = state.now.addingTimeInterval(-retentionPeriod)
         let filter = try NotificationFilter(body, of: self, oldest: oldest)
         // Notifications are ordered by date.
-        var first = state.notifications.partitioningIndex { $0.date >= filter.begin }
+        var firstIndex = state.notifications.partitioningIndex { $0.date >= filter.begin }
         if let token = queryValue("paginationToken"), !token.isEmpty {
             guard let bytes = Base64.urlSafe.decode(Array(token.utf8)[...]),
                 let number = Int(String(decoding: bytes, as: UTF8.self)),
@@ -63,16 +63,16 @@ extension ServerAPIRequest {
             if number < state.notifications.count, state.notifications[number].date < oldest {
                 throw ServerAPIError.paginationTokenExpired
             }
-            first = max(first, number)
+            firstIndex = max(firstIndex, number)
         }
-        let candidates = state.notifications[first...].prefix { $0.date <= filter.end }
+        let candidates = state.notifications[firstIndex...].prefix { $0.date <= filter.end }
         // One more than a page: it begins the next page, if there is one.
         let found = Array(candidates.lazy.filter { filter.admits($0) }.prefix(Self.pageSize + 1))
-        let next = found.count > Self.pageSize ? found[Self.pageSize].index : nil
+        let nextIndex = found.count > Self.pageSize ? found[Self.pageSize].index : nil
         var answer = JSONObject()
         answer.add([
-            "paginationToken": next.map { .string(Base64.urlSafe.text(String($0).utf8)) },
-            "hasMore": .boolean(next != nil),
+            "paginationToken": nextIndex.map { .string(Base64.urlSafe.text(String($0).utf8)) },
+            "hasMore": .boolean(nextIndex != nil),
             "notificationHistory": .array(try found.prefix(Self.pageSize).map { .object(try item($0)) }),
         ])
         return answer

@@ -132,7 +132,7 @@ package struct ServerAPI: Sendable {
         } catch let error as RateLimited {
             var response = Response.refusal(.rateLimitExceeded)
             // The header contains an instant in milliseconds since 1970, not a length of time.
-            response.headers[.retryAfter] = String(Int64(error.next.timeIntervalSince1970 * 1000))
+            response.headers[.retryAfter] = String(Int64(error.until.timeIntervalSince1970 * 1000))
             return response
         } catch is Unauthorized {
             return Response(status: .unauthorized)
@@ -155,10 +155,10 @@ package struct ServerAPI: Sendable {
         else { throw Unauthorized() }
         if let error = await fault.next() {
             // The developer's server may try again in a second.
-            if error == .rateLimitExceeded { throw RateLimited(next: now.addingTimeInterval(1)) }
+            if error == .rateLimitExceeded { throw RateLimited(until: now.addingTimeInterval(1)) }
             throw error
         }
-        if let next = await rateLimit.countRequest(rate, of: token.bundleID, at: now) { throw RateLimited(next: next) }
+        if let end = await rateLimit.countRequest(rate, of: token.bundleID, at: now) { throw RateLimited(until: end) }
         guard let body = try? await request.body.collect(upTo: 1 << 16) else { throw ServerAPIError.generalBadRequest }
         return ServerAPIRequest(
             id: context.parameters.get("id") ?? "",
@@ -172,7 +172,7 @@ package struct ServerAPI: Sendable {
     /// The error for a request above the rate limit.
     private struct RateLimited: Error {
         /// The time at which requests are answered again.
-        let next: Date
+        let until: Date
     }
 }
 

@@ -37,8 +37,8 @@ public enum AppStoreArtifact: Sendable, Hashable {
                 "the file has \(file.count) bytes; an artifact of the App Store has at most \(Self.maximumSize)")
         }
         let text = file[...].trimmingASCIIWhitespace
-        guard let first = text.first else { throw Rejection(.malformed, "the file is empty") }
-        if first == UInt8(ascii: "{"), case .object(let object)? = try? JSONValue(parsing: Array(text)) {
+        guard let firstByte = text.first else { throw Rejection(.malformed, "the file is empty") }
+        if firstByte == UInt8(ascii: "{"), case .object(let object)? = try? JSONValue(parsing: Array(text)) {
             // The body of a notification's request.
             if case .string(let payload)? = object["signedPayload"] {
                 self = .jws(try UnverifiedJWS(Array(payload.utf8)), bytes: Array(payload.utf8))
@@ -54,7 +54,7 @@ public enum AppStoreArtifact: Sendable, Hashable {
             return
         }
         // A notification's body that isn't valid JSON: throw the parser's reason.
-        if first == UInt8(ascii: "{"), text.firstRange(of: #""signedPayload""#.utf8) != nil {
+        if firstByte == UInt8(ascii: "{"), text.firstRange(of: #""signedPayload""#.utf8) != nil {
             do throws(JSONError) {
                 _ = try JSONValue(parsing: Array(text))
             } catch {
@@ -66,11 +66,11 @@ public enum AppStoreArtifact: Sendable, Hashable {
             return
         }
         // A receipt begins with the tag of a sequence, or with its Base64.
-        let mayBeReceipt = first == BERTag.sequence || first == UInt8(ascii: "M")
+        let mayBeReceipt = firstByte == BERTag.sequence || firstByte == UInt8(ascii: "M")
         // A transaction receipt of iOS 6 begins with `{` or its Base64, and `receiptBytes` rejects it with a separate
         // message. `ey` is excluded, because a JWS begins with it.
         let mayBeTransactionReceipt =
-            (first == UInt8(ascii: "{") || first == UInt8(ascii: "e")) && !text.starts(with: "ey".utf8)
+            (firstByte == UInt8(ascii: "{") || firstByte == UInt8(ascii: "e")) && !text.starts(with: "ey".utf8)
         guard mayBeReceipt || mayBeTransactionReceipt else {
             throw Rejection(
                 .malformed,

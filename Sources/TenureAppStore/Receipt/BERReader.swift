@@ -64,17 +64,19 @@ struct BERReader {
         let tag = bytes[start]
         guard tag & 0x1F != 0x1F else { throw .unreadable("it has a tag of several bytes") }
         guard tag != 0 else { throw .unreadable("it has end-of-contents octets outside an indefinite length") }
-        let first = bytes[start + 1]
+        // ITU-T X.690, section 8.1.3: less than 0x80 is the length itself, 0x80 means an indefinite length, and a larger
+        // byte has the number of length octets that follow.
+        let lengthByte = bytes[start + 1]
         var contents = start + 2
-        if first < 0x80 {
-            guard Int(first) <= limit - contents else { throw .unreadable("it ends too early") }
-            return (tag, contents, Int(first))
+        if lengthByte < 0x80 {
+            guard Int(lengthByte) <= limit - contents else { throw .unreadable("it ends too early") }
+            return (tag, contents, Int(lengthByte))
         }
-        if first == 0x80 {
+        if lengthByte == 0x80 {
             guard tag & BERTag.constructed != 0 else { throw .unreadable("a primitive has an indefinite length") }
             return (tag, contents, nil)
         }
-        let octets = Int(first & 0x7F)
+        let octets = Int(lengthByte & 0x7F)
         guard octets <= 4 else { throw .unreadable("a length has more than four bytes") }
         guard octets <= limit - contents else { throw .unreadable("it ends too early") }
         var length = 0

@@ -21,9 +21,9 @@ struct FieldReader {
 
     /// Reads a field; nil if it is missing or null. Throws `malformed` if its value has the wrong type.
     func callAsFunction<Value: FieldValue>(_ name: StaticString) throws(Rejection) -> Value? {
-        guard let value = valueIndex(name, Value.shape) else { return nil }
-        guard let read = Value(tape, at: value) else { throw mistyped(name, Value.shape) }
-        return read
+        guard let position = valueIndex(name, Value.shape) else { return nil }
+        guard let value = Value(tape, at: position) else { throw mistyped(name, Value.shape) }
+        return value
     }
 
     /// Reads an ID. An empty string is treated as missing. Otherwise all artifacts with an empty ID would seem to
@@ -35,9 +35,9 @@ struct FieldReader {
 
     /// Reads a field with an object; nil if it is missing or null.
     func callAsFunction<Object: FieldObject>(object name: StaticString) throws(Rejection) -> Object? {
-        guard let value = valueIndex(name, Object.shape) else { return nil }
-        guard tape.nodes[value].kind == .object else { throw mistyped(name, Object.shape) }
-        return try Object(reading: FieldReader(tape: tape, index: value, path: path + name.description + "."))
+        guard let position = valueIndex(name, Object.shape) else { return nil }
+        guard tape.nodes[position].kind == .object else { throw mistyped(name, Object.shape) }
+        return try Object(reading: FieldReader(tape: tape, index: position, path: path + name.description + "."))
     }
 
     /// Reads a field with an array of objects; nil if it is missing or null.
@@ -45,6 +45,7 @@ struct FieldReader {
         guard let list = valueIndex(name, .list(Object.shape)) else { return nil }
         guard tape.nodes[list].kind == .array else { throw mistyped(name, .list(Object.shape)) }
         var objects: [Object] = []
+        // The first element follows the array's node. `next` is the index after a node and all nodes in it.
         var element = list + 1
         while element < Int(tape.nodes[list].next) {
             guard tape.nodes[element].kind == .object else { throw mistyped(name, .list(Object.shape)) }

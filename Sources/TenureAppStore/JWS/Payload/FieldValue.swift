@@ -69,6 +69,7 @@ extension Array: FieldValue where Element: FieldValue {
         let node = tape.nodes[index]
         guard node.kind == .array else { return nil }
         self = []
+        // The first element follows the array's node. `next` is the index after a node and all nodes in it.
         var element = index + 1
         while element < Int(node.next) {
             guard let value = Element(tape, at: element) else { return nil }
