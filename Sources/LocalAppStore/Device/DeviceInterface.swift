@@ -149,31 +149,6 @@ package struct DeviceInterface: Sendable {
     }
 }
 
-extension AppStoreProduct {
-    fileprivate func json(in storefront: Storefront, groupID: String?) -> JSONObject {
-        var json: JSONObject = [
-            "id": .string(id), "type": .string(type.rawValue), "price": .integer(price(in: storefront)),
-            "currency": .string(storefront.currency), "storefront": .string(storefront.code),
-            "isFamilyShareable": .boolean(isFamilyShareable),
-        ]
-        guard type == .autoRenewable else { return json }
-        json["group"] = groupID.map(JSONValue.string)
-        json["level"] = .integer(Int64(level))
-        json["period"] = (period?.iso8601).map(JSONValue.string)
-        json["offers"] = .array(
-            offers.map { offer in
-                var json: JSONObject = [
-                    "type": .integer(offer.type.rawValue), "discount": .string(offer.discount.rawValue),
-                    "period": .string(offer.period.iso8601), "count": .integer(Int64(offer.count)),
-                    "price": .integer(offer.price),
-                ]
-                json["id"] = offer.id.map(JSONValue.string)
-                return .object(json)
-            })
-        return json
-    }
-}
-
 /// A request to `DeviceInterface`, with the customer and the app that the request is about.
 struct DeviceRequest: Sendable {
     let body: JSONObject
@@ -283,6 +258,32 @@ struct DeviceRequest: Sendable {
                 ])
             })
         return contents
+    }
+}
+
+extension AppStoreProduct {
+    /// The product as the response to a request `products` contains it.
+    fileprivate func json(in storefront: Storefront, groupID: String?) -> JSONObject {
+        var json: JSONObject = [
+            "id": .string(id), "type": .string(type.rawValue), "price": .integer(price(in: storefront)),
+            "currency": .string(storefront.currency), "storefront": .string(storefront.code),
+            "isFamilyShareable": .boolean(isFamilyShareable),
+        ]
+        guard type == .autoRenewable else { return json }
+        json["group"] = groupID.map(JSONValue.string)
+        json["level"] = .integer(Int64(level))
+        json["period"] = (period?.iso8601).map(JSONValue.string)
+        json["offers"] = .array(
+            offers.map { offer in
+                var json: JSONObject = [
+                    "type": .integer(offer.type.rawValue), "discount": .string(offer.discount.rawValue),
+                    "period": .string(offer.period.iso8601), "count": .integer(Int64(offer.count)),
+                    "price": .integer(offer.price),
+                ]
+                json["id"] = offer.id.map(JSONValue.string)
+                return .object(json)
+            })
+        return json
     }
 }
 

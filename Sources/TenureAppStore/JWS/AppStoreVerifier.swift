@@ -43,8 +43,8 @@ public struct AppStoreVerifier: Sendable {
     /// compared, and an artifact without a signing date is rejected.
     ///
     /// Throws a `Rejection` with the code of the first failed check, in this order: size, format, algorithm,
-    /// certificate chain, purpose of the certificates, signature, payload, kind, validity, app, environment. A client's
-    /// app transaction that was signed for a server is rejected last, with `wrongKind`.
+    /// certificate chain, purpose of the certificates, signature, payload JSON, kind, payload fields, validity, app,
+    /// environment. A client's app transaction that was signed for a server is rejected last, with `wrongKind`.
     public func verifyAppTransaction(
         _ jws: [UInt8], from source: AppTransactionSource = .client, now: Date?
     ) throws(Rejection) -> Verified<AppTransactionPayload> {

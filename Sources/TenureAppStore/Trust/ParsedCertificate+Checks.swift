@@ -3,7 +3,7 @@ import CryptoExtras
 package import SwiftASN1
 import X509
 
-// The checks of one certificate in a chain.
+/// The checks of one certificate in a chain.
 extension ParsedCertificate {
     /// Returns the anchor (a trusted root) that signed this intermediate certificate. Both must be certificate
     /// authorities.
