@@ -44,7 +44,8 @@ public struct AppStoreVerifier: Sendable {
     ///
     /// Throws a `Rejection` with the code of the first failed check, in this order: size, format, algorithm,
     /// certificate chain, purpose of the certificates, signature, payload JSON, kind, payload fields, validity, app,
-    /// environment. A client's app transaction that was signed for a server is rejected last, with `wrongKind`.
+    /// environment. A signer's key that isn't a P-256 key is rejected with `unsupportedAlgorithm` only after the chain
+    /// was checked. A client's app transaction that was signed for a server is rejected last, with `wrongKind`.
     public func verifyAppTransaction(
         _ jws: [UInt8], from source: AppTransactionSource = .client, now: Date?
     ) throws(Rejection) -> Verified<AppTransactionPayload> {
