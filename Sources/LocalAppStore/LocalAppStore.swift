@@ -52,9 +52,11 @@ package actor LocalAppStore {
     }
 
     /// Performs one operation, and returns the notifications that the operation caused. When this method returns, these
-    /// notifications are sent and everything is saved. If the operation isn't possible, throws an `AppStoreStateError`
-    /// or an `OperationMistake`, and nothing has changed. Throws a `JournalError` if the change couldn't be saved.
-    /// Then, too, the state is as before, but the notifications may have been sent.
+    /// notifications are sent and everything is saved.
+    ///
+    /// Throws an `AppStoreStateError` or an `OperationMistake` if the operation isn't possible, and a `JournalError` if
+    /// the change couldn't be saved. After an error, the state is as before. After a `JournalError`, the notifications
+    /// may have been sent.
     @discardableResult
     package func perform(_ operation: AppStoreOperation) async throws -> [AppStoreNotification] {
         try await perform([operation])
@@ -67,8 +69,8 @@ package actor LocalAppStore {
         await waitForTurn()
         defer { endTurn() }
         defer { notifyWatchers() }
-        let saved = journal == nil ? nil : state
-        let first = state.notifications.count
+        let stateBefore = journal == nil ? nil : state
+        let firstNotification = state.notifications.count
         var failure: (any Error)?
         for operation in operations {
             do {
@@ -83,11 +85,11 @@ package actor LocalAppStore {
             try journal?.append(unwrittenEntries)
         } catch {
             // Later operations must not depend on an operation that the journal lacks.
-            if let saved { changeState { $0 = saved } }
+            if let stateBefore { changeState { $0 = stateBefore } }
             throw error
         }
         if let failure { throw failure }
-        return Array(state.notifications[first...])
+        return Array(state.notifications[firstNotification...])
     }
 
     /// Performs one operation and sends its notifications. Records the operation and the outcomes of the deliveries for
@@ -100,8 +102,8 @@ package actor LocalAppStore {
                 await deliverOutbox()
             }
             setClocks(state.now)
-            // The journal stores the instant, because a length of time could begin at another time when the journal is
-            // read again.
+            // The journal stores the instant and not a length of time, which could begin at another time when the
+            // journal is read again.
             record(.operation(AppStoreOperation(.advance, [.to: state.now.rfc3339])))
         } else {
             try state.perform(operation)
@@ -139,9 +141,8 @@ package actor LocalAppStore {
         }
     }
 
-    /// Changes the state with `body`, without the journal and without sending notifications. `perform` undoes
-    /// operations with it that couldn't be saved. Tests with many customers also use it, and perform no operation
-    /// meanwhile.
+    /// Changes the state with `body`, without the journal and without sending notifications. `perform` uses this method
+    /// to undo operations that couldn't be saved. Tests use it to add many customers.
     func changeState<Result>(_ body: (inout AppStoreState) throws -> Result) rethrows -> Result {
         let result = try body(&state)
         changeCount += 1
@@ -182,6 +183,7 @@ package actor LocalAppStore {
 
     /// Lets the next waiting operation begin.
     private func endTurn() {
+        // `isBusy` stays true while an operation waits, so that no other operation begins before it.
         if waitingOperations.isEmpty { isBusy = false } else { waitingOperations.removeFirst().resume() }
     }
 }

@@ -15,7 +15,7 @@ package struct AppStoreApp: Codable, Sendable, Hashable {
     /// How many days a customer keeps access after a renewal couldn't be charged. Nil if the app has no Billing Grace
     /// Period.
     var gracePeriodDays: Int?
-    /// The URL to which App Store Server Notifications of this app are posted. Nil posts none.
+    /// The URL to which App Store Server Notifications of this app are posted. If nil, they aren't posted.
     package var notificationURL: String?
 
     package init(
@@ -37,8 +37,8 @@ package struct AppStoreApp: Codable, Sendable, Hashable {
         func latest(_ platform: Platform) -> AppStoreRelease? {
             releases.last { $0.platform == platform && $0.releasedAt <= date }
         }
-        let hasOwn = releases.contains { $0.platform == platform }
-        return latest(platform) ?? (!hasOwn && platform.inheritsFromIOS ? latest(.iOS) : nil)
+        let hasSeparateReleases = releases.contains { $0.platform == platform }
+        return latest(!hasSeparateReleases && platform.inheritsFromIOS ? .iOS : platform)
     }
 
     /// Returns the app's price at a date, in milliunits (thousandths of the currency's unit). 0 if the app had no price
@@ -72,37 +72,4 @@ extension Platform: Codable {
     /// The platforms on which the App Store says that an app was acquired: the four values of `AppStore.Platform` in
     /// StoreKit, which `originalPlatform` contains. An app for a watch is acquired on iOS.
     package static let ofAcquisitions: [Platform] = [.iOS, .macOS, .tvOS, .visionOS]
-}
-
-/// A country's App Store: its code (ISO 3166-1 alpha-3), Apple's number for it, and its currency (ISO 4217).
-struct Storefront: Sendable, Hashable {
-    let code: String
-    let id: String
-    let currency: String
-
-    private init(_ code: String, _ id: Int, _ currency: String) {
-        self.code = code
-        self.id = String(id)
-        self.currency = currency
-    }
-
-    /// The storefronts that the local App Store has.
-    static let all: [Storefront] = [
-        Storefront("USA", 143441, "USD"), Storefront("FRA", 143442, "EUR"), Storefront("DEU", 143443, "EUR"),
-        Storefront("GBR", 143444, "GBP"), Storefront("AUT", 143445, "EUR"), Storefront("ITA", 143450, "EUR"),
-        Storefront("NLD", 143452, "EUR"), Storefront("ESP", 143454, "EUR"), Storefront("CAN", 143455, "CAD"),
-        Storefront("SWE", 143456, "SEK"), Storefront("CHE", 143459, "CHF"), Storefront("AUS", 143460, "AUD"),
-        Storefront("JPN", 143462, "JPY"), Storefront("CHN", 143465, "CNY"), Storefront("KOR", 143466, "KRW"),
-        Storefront("IND", 143467, "INR"), Storefront("MEX", 143468, "MXN"), Storefront("POL", 143478, "PLN"),
-        Storefront("TUR", 143480, "TRY"), Storefront("BRA", 143503, "BRL"),
-    ]
-
-    /// The storefront of customers for whom no other is named.
-    static let usa = Storefront("USA", 143441, "USD")
-
-    /// Finds a storefront by its code; nil if the local App Store doesn't have it.
-    init?(code: String) {
-        guard let storefront = Self.all.first(where: { $0.code == code }) else { return nil }
-        self = storefront
-    }
 }

@@ -18,9 +18,9 @@ package struct AppStoreProduct: Codable, Sendable, Hashable {
     var period: CalendarPeriod?
     /// Whether the purchaser may share the product with the family.
     var isFamilyShareable: Bool
-    /// The offers for a subscription, with the introductory offer.
+    /// The offers for a subscription, including the introductory offer.
     var offers: [SubscriptionOffer]
-    /// Whether customers can buy the product, and its subscriptions renew.
+    /// Whether customers can buy the product. If false, its subscriptions don't renew either.
     var isOnSale = true
 
     /// Creates a product. A subscription without `group` is alone in its group, and without `period` it renews each
@@ -61,7 +61,7 @@ package struct SubscriptionOffer: Codable, Sendable, Hashable {
     /// The price of each payment, in milliunits.
     var price: Int64 = 0
 
-    /// The number of payments at the offer's price after the first: only an offer that is paid as you go has any.
+    /// The number of payments at the offer's price after the first. 0 for an offer that isn't paid as you go.
     var furtherPayments: Int { discount == .payAsYouGo ? count - 1 : 0 }
 }
 

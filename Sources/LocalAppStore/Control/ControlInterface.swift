@@ -60,16 +60,15 @@ struct ControlInterface: Sendable {
             let state = await store.state
             let notifications = caused.map { notification -> JSONValue in
                 let transaction = notification.transaction
-                // Support can look up this transaction by its order ID. Transactions of family members and of the
-                // sandbox have no order ID.
-                let ordered = state.environment.isProduction && transaction?.isFamilyShared == false ? transaction : nil
+                // Transactions of family members and of the sandbox have no order ID.
+                let hasOrderID = state.environment.isProduction && transaction?.isFamilyShared == false
                 var object = JSONObject()
                 object.add([
                     "type": .string(notification.type.rawValue),
                     "subtype": (notification.subtype?.rawValue).map(JSONValue.string),
                     "date": .string(notification.date.rfc3339),
                     "transactionId": transaction.map { .string(state.id(of: $0)) },
-                    "orderId": ordered.map { .string(state.orderID(of: $0)) },
+                    "orderId": hasOrderID ? transaction.map { JSONValue.string(state.orderID(of: $0)) } : nil,
                 ])
                 return .object(object)
             }
@@ -127,6 +126,7 @@ struct ControlInterface: Sendable {
     ///
     /// - Parameter shows: which artifacts: the raw value of a `Scenario.Showing`. Nil for all.
     private func customer(_ name: String, shows: String?) async -> Response {
+        // Nil if `shows` isn't a known value.
         let showing = shows.map { Scenario.Showing(rawValue: $0) } ?? .both
         guard let showing else {
             return Self.refusal("`shows` must be appTransaction, receipt, both or nothing", .badRequest)
@@ -162,19 +162,4 @@ struct ControlInterface: Sendable {
 
 extension Request {
     fileprivate var isJSON: Bool { headers[.contentType]?.lowercased().hasPrefix("application/json") == true }
-}
-
-/// Rejects requests with a `Host` other than this machine. Otherwise a web page could let its own host name resolve to
-/// this machine, and send requests to this server (DNS rebinding).
-struct LoopbackOnly<Context: RequestContext>: RouterMiddleware {
-    func handle(
-        _ request: Request, context: Context, next: (Request, Context) async throws -> Response
-    ) async throws -> Response {
-        let name = request.head.authority ?? ""
-        let host = name.hasPrefix("[") ? String(name.prefix { $0 != "]" }) + "]" : String(name.prefix { $0 != ":" })
-        guard ["127.0.0.1", "localhost", "[::1]", ""].contains(host.lowercased()) else {
-            return Response(status: .misdirectedRequest)
-        }
-        return try await next(request, context)
-    }
 }

@@ -35,21 +35,20 @@ package func withServer<Result: Sendable>(
             return nil
         }
         tasks.addTask {
-            for await port in ports {
-                let result: Result
-                do {
-                    result = try await body(port)
-                } catch {
-                    await group.triggerGracefulShutdown()
-                    throw error
-                }
+            // Without a port, the server has ended before clients could connect.
+            guard let port = await ports.first(where: { _ in true }) else { return nil }
+            do {
+                let result = try await body(port)
                 await group.triggerGracefulShutdown()
                 return result
+            } catch {
+                await group.triggerGracefulShutdown()
+                throw error
             }
-            return nil
         }
+        // Only the second task has a result. Wait for both.
         var result: Result?
-        while let ended = try await tasks.next() { result = ended ?? result }
+        while let taskResult = try await tasks.next() { result = taskResult ?? result }
         guard let result else { throw CancellationError() }
         return result
     }

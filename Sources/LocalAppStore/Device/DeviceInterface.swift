@@ -5,7 +5,8 @@ import TenureCore
 package import TenureJSON
 import TenureMint
 
-/// Answers the requests of this package's module `StoreKit`. On Linux, that module plays the customer's device.
+/// Answers the requests of Tenure's module `StoreKit` for Linux, which plays the customer's device
+/// (`DeviceRequestKind`).
 package struct DeviceInterface: Sendable {
     let store: LocalAppStore
 
@@ -36,12 +37,12 @@ package struct DeviceInterface: Sendable {
     /// Returns the number of the store's changes, once it is more than the field `after` of `body`, or after the field
     /// `seconds` of `body`. Without `seconds`, there is no time limit.
     private func changes(_ body: JSONObject) async throws -> JSONObject {
-        let last = body.integer("after") ?? 0
+        let lastChange = body.integer("after") ?? 0
         guard let seconds = body.integer("seconds") else {
-            return ["change": .integer(Int64(await store.change(after: last)))]
+            return ["change": .integer(Int64(await store.change(after: lastChange)))]
         }
         return try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { _ = await store.change(after: last) }
+            group.addTask { _ = await store.change(after: lastChange) }
             group.addTask { try await Task.sleep(for: .seconds(max(1, min(seconds, 60)))) }
             // A device that waits for a change doesn't delay the shutdown of the store.
             group.addTask { try? await gracefulShutdown() }
@@ -148,32 +149,7 @@ package struct DeviceInterface: Sendable {
     }
 }
 
-extension AppStoreProduct {
-    fileprivate func json(in storefront: Storefront, groupID: String?) -> JSONObject {
-        var json: JSONObject = [
-            "id": .string(id), "type": .string(type.rawValue), "price": .integer(price(in: storefront)),
-            "currency": .string(storefront.currency), "storefront": .string(storefront.code),
-            "isFamilyShareable": .boolean(isFamilyShareable),
-        ]
-        guard type == .autoRenewable else { return json }
-        json["group"] = groupID.map(JSONValue.string)
-        json["level"] = .integer(Int64(level))
-        json["period"] = (period?.iso8601).map(JSONValue.string)
-        json["offers"] = .array(
-            offers.map { offer in
-                var json: JSONObject = [
-                    "type": .integer(offer.type.rawValue), "discount": .string(offer.discount.rawValue),
-                    "period": .string(offer.period.iso8601), "count": .integer(Int64(offer.count)),
-                    "price": .integer(offer.price),
-                ]
-                json["id"] = offer.id.map(JSONValue.string)
-                return .object(json)
-            })
-        return json
-    }
-}
-
-/// A request of Tenure's module `StoreKit` for Linux, with the customer and the app that the request is about.
+/// A request to `DeviceInterface`, with the customer and the app that the request is about.
 struct DeviceRequest: Sendable {
     let body: JSONObject
     /// The number of changes of the local App Store when the request arrived, and its state then.
@@ -282,6 +258,32 @@ struct DeviceRequest: Sendable {
                 ])
             })
         return contents
+    }
+}
+
+extension AppStoreProduct {
+    /// The product as the response to a request `products` contains it.
+    fileprivate func json(in storefront: Storefront, groupID: String?) -> JSONObject {
+        var json: JSONObject = [
+            "id": .string(id), "type": .string(type.rawValue), "price": .integer(price(in: storefront)),
+            "currency": .string(storefront.currency), "storefront": .string(storefront.code),
+            "isFamilyShareable": .boolean(isFamilyShareable),
+        ]
+        guard type == .autoRenewable else { return json }
+        json["group"] = groupID.map(JSONValue.string)
+        json["level"] = .integer(Int64(level))
+        json["period"] = (period?.iso8601).map(JSONValue.string)
+        json["offers"] = .array(
+            offers.map { offer in
+                var json: JSONObject = [
+                    "type": .integer(offer.type.rawValue), "discount": .string(offer.discount.rawValue),
+                    "period": .string(offer.period.iso8601), "count": .integer(Int64(offer.count)),
+                    "price": .integer(offer.price),
+                ]
+                json["id"] = offer.id.map(JSONValue.string)
+                return .object(json)
+            })
+        return json
     }
 }
 

@@ -24,8 +24,8 @@ package struct Journal: Sendable {
     /// The version of the file's format that this release writes, in SQLite's `user_version`.
     private static let version = 1
 
-    /// Opens a journal. If the file is new, begins the journal with `header`, which isn't evaluated otherwise. Throws a
-    /// `JournalError`.
+    /// Opens a journal. A new file gets `header` as its first row. For an existing file, `header` isn't evaluated.
+    /// Throws a `JournalError`, or what `header` throws.
     package init(path: String, header: @autoclosure () throws -> JournalHeader) throws {
         self.path = path
         do {
@@ -71,7 +71,8 @@ package struct Journal: Sendable {
         guard !entries.isEmpty else { return }
         try withConnection { connection throws(StoreError) in
             try connection.transaction { () throws(StoreError) in
-                // A running clock replaces its last entry instead of adding an entry each second.
+                // A running clock replaces its last entry instead of adding an entry each second. The JSON of an
+                // operation begins with the member `operation`.
                 if entries.count == 1, case .operation(let operation) = entries[0], operation.kind == .advance {
                     let changed = try connection.execute(
                         """
@@ -158,10 +159,11 @@ extension Journal.Entry {
 
     private static let unreadable = OperationMistake("it can't be read")
 
+    /// Reads an entry from a row's JSON.
     init(_ text: String) throws {
         guard case .object(let object) = try? JSONValue(parsing: Array(text.utf8)) else { throw Self.unreadable }
-        if let word = object.text("attempt") {
-            guard let result = SendAttemptResult(rawValue: word), let number = object.integer("notification") else {
+        if let outcome = object.text("attempt") {
+            guard let result = SendAttemptResult(rawValue: outcome), let number = object.integer("notification") else {
                 throw Self.unreadable
             }
             self = .attempt(notification: number, result)

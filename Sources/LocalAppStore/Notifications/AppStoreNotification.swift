@@ -32,8 +32,8 @@ package struct AppStoreNotification: Sendable, Hashable {
         case nothing
     }
 
-    /// The signing date. Of several notifications about one purchase at one instant, each notification is signed a
-    /// millisecond after the previous one, so that a receiver can order them.
+    /// The signing date. If several notifications are about one purchase at one instant, each is signed a millisecond
+    /// after the previous one. So a receiver can order them.
     var signingDate: Date { date.addingTimeInterval(Double(rank) / 1000) }
 
     /// The transaction that the notification is about; nil for another subject.

@@ -18,7 +18,7 @@ package enum HTTPNotificationSender {
     }()
 
     /// Posts `{"signedPayload": "..."}` as `application/json`, and returns the outcome: a timeout if there is no
-    /// response after ten seconds.
+    /// response after ten seconds. The parameters are those of `LocalAppStore.NotificationSender`.
     package static func send(_ payload: String, _ url: String, _: AppStoreNotification) async -> SendAttemptResult {
         let body: JSONObject = ["signedPayload": .string(payload)]
         var request = HTTPClientRequest(url: url)

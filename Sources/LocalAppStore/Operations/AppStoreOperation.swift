@@ -117,7 +117,7 @@ package struct AppStoreOperation: Sendable, Hashable {
         try value(.price, mustBe: "an amount such as `4.99`, or `free`") { Money.milliunits($0) }
     }
 
-    /// Returns the value among `values` for which `spelled` returns the parameter's text.
+    /// Returns the value in `values` that the parameter names. `spelled` returns the name of a value.
     func word<Value>(
         _ name: Parameter, among values: [Value], spelled: (Value) -> String
     ) throws(OperationMistake) -> Value? {
@@ -177,47 +177,5 @@ extension JSONObject {
         var object = self
         object["customer"] = customer
         return object
-    }
-}
-
-/// The error for an unknown operation, or for an operation with an unknown, missing or invalid parameter.
-package struct OperationMistake: Error, Sendable, Hashable, CustomStringConvertible {
-    package let description: String
-
-    init(_ description: String) { self.description = description }
-
-    package init(unknown kind: String) {
-        self.init(
-            "there is no operation `\(kind)`; the operations are \(AppStoreOperation.Kind.allCases.map(\.rawValue).joined(separator: ", "))"
-        )
-    }
-
-    init(unknown parameter: String, of kind: AppStoreOperation.Kind) {
-        let names = kind.parameters.map { "`\($0.name.rawValue)`" }.joined(separator: ", ")
-        self.init("`\(kind.rawValue)` has no parameter `\(parameter)`; it has \(names.isEmpty ? "none" : names)")
-    }
-
-    init(_ text: String, in parameter: AppStoreOperation.Parameter, mustBe wanted: String) {
-        self.init("`\(parameter.rawValue)` must be \(wanted); found `\(text)`")
-    }
-}
-
-/// Reads amounts of money as people write them.
-enum Money {
-    /// Returns an amount such as `4.99`, `5` or `free` in thousandths of the currency's unit. Nil if the text isn't an
-    /// amount.
-    static func milliunits(_ text: String) -> Int64? {
-        if text == "free" { return 0 }
-        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        guard (1...2).contains(parts.count), let whole = digits(parts[0], upTo: 9) else { return nil }
-        guard parts.count == 2 else { return whole * 1000 }
-        guard let fraction = digits(parts[1], upTo: 3) else { return nil }
-        // One digit counts hundreds of milliunits, two digits tens, and three digits single milliunits.
-        return whole * 1000 + fraction * [1, 100, 10, 1][parts[1].utf8.count]
-    }
-
-    /// Returns the number that 1 to `count` digits spell; nil for any other text.
-    private static func digits(_ text: Substring, upTo count: Int) -> Int64? {
-        (1...count).contains(text.utf8.count) && text.hasOnlyDigits ? Int64(text) : nil
     }
 }

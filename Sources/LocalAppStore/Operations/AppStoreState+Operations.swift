@@ -5,6 +5,7 @@ import TenureCore
 extension AppStoreState {
     /// Performs an operation. Throws an `AppStoreStateError` or an `OperationMistake`; then nothing has changed.
     mutating func perform(_ operation: AppStoreOperation) throws {
+        // After this check, the defaults of required parameters below are never used.
         try operation.checkCompleteness()
         let app = operation[.app]
         let customer = operation[.customer] ?? ""
@@ -109,14 +110,4 @@ extension AppStoreState {
         default: break
         }
     }
-}
-
-/// What happens to notifications on their way to the app's URL.
-package enum Network: String, CaseIterable, Sendable, Hashable {
-    /// Notifications are sent.
-    case up
-    /// Notifications don't arrive, and the App Store tries again later.
-    case down
-    /// Notifications don't arrive, but the App Store sees a successful response and doesn't try again.
-    case swallowing
 }

@@ -1,13 +1,5 @@
 package import Foundation
 
-/// A customer, by the scenario's name and by Apple's ID.
-package struct KnownCustomer: Sendable, Hashable {
-    /// The customer's name in the scenario.
-    let name: String
-    /// The ID of the customer's app transaction; nil if they don't have the app.
-    package let appTransactionID: String?
-}
-
 /// What the app on a customer's device sends to the service.
 package struct DeviceArtifacts: Sendable {
     /// The customer's name in the scenario.
@@ -27,6 +19,14 @@ package struct DeviceArtifacts: Sendable {
 
     /// Whether there is an artifact to send.
     package var showsAnything: Bool { appTransaction != nil || receipt != nil || transactions?.isEmpty == false }
+}
+
+/// A customer, by the scenario's name and by Apple's ID.
+package struct KnownCustomer: Sendable, Hashable {
+    /// The customer's name in the scenario.
+    let name: String
+    /// The ID of the customer's app transaction; nil if they don't have the app.
+    package let appTransactionID: String?
 }
 
 extension LocalAppStore {

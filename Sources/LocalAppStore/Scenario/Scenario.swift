@@ -5,14 +5,15 @@ import TenureJSON
 /// A scenario: an app, its customers, what happens to them, and what they must be able to use.
 package struct Scenario: Sendable {
     package let name: String
-    /// The path of the policy file, relative to the scenario's file. Nil if the scenario names no policy: then the user
-    /// must, with `tenure scenario run --policy`.
+    /// The path of the policy file, relative to the scenario's file. Nil if the scenario names no policy: then it must
+    /// be passed with `tenure scenario run --policy`.
     package let policy: String?
     /// The initial state of the local App Store.
     package let header: JournalHeader
     package let customers: [Customer]
     package let timeline: [Step]
 
+    /// A customer who exists from the beginning.
     package struct Customer: Sendable, Hashable {
         package let name: String
         package let storefront: String
@@ -35,6 +36,7 @@ package struct Scenario: Sendable {
 
     /// What happens at one time, and what customers must be able to use then.
     package struct Step: Sendable {
+        /// When the step happens.
         package enum Time: Sendable, Hashable {
             case at(Date)
             /// A number of seconds after the previous step.
@@ -54,6 +56,7 @@ package struct Scenario: Sendable {
         }
     }
 
+    /// One event of a step.
     package enum Event: Sendable {
         /// An operation of the local App Store, with its file, line and column.
         case operation(AppStoreOperation, position: String)

@@ -11,39 +11,40 @@ extension ScenarioReader {
     ///   - customers: the names that steps may use.
     ///   - begins: the time at which the scenario begins; nil if it couldn't be read.
     mutating func timeline(_ part: Part, customers: [String], begins: Date?) -> [Scenario.Step] {
-        var last = begins
-        return list(part, example: "- at: 2014-05-01").compactMap { step($0, customers: customers, last: &last) }
+        var earlier = begins
+        return list(part, example: "- at: 2014-05-01").compactMap { step($0, customers: customers, earlier: &earlier) }
     }
 
     /// Reads one step.
     ///
-    /// - Parameter last: the time of the previous step; nil if it isn't known. Becomes the time of this step.
-    private mutating func step(_ part: Part, customers: [String], last: inout Date?) -> Scenario.Step? {
+    /// - Parameter earlier: the time of the previous step; nil if it isn't known. Becomes the time of this step.
+    private mutating func step(_ part: Part, customers: [String], earlier: inout Date?) -> Scenario.Step? {
+        // Reports unknown keys. Nil if the part isn't a mapping.
         guard Fields(part, keys: ScenarioShape.step.keys + customers, &reading) != nil else { return nil }
         var time: Scenario.Step.Time?
-        var times = 0
+        var timeCount = 0
         var events: [Scenario.Event] = []
         guard case .mapping(let entries) = part.node.content else { return nil }
         for entry in entries {
             let part = Part(entry, under: part.path)
             switch entry.key {
             case "at":
-                times += 1
+                timeCount += 1
                 guard let date = part.dayOrInstant(&reading) else { continue }
-                if let last, date < last {
+                if let earlier, date < earlier {
                     reading.report(
                         "`at` is before the time of the step above, or before `begins`; write a later instant",
                         at: part.position)
                 }
-                last = date
+                earlier = date
                 time = .at(date)
             case "after":
-                times += 1
+                timeCount += 1
                 guard let seconds = part.duration(&reading, example: "31d") else { continue }
                 if seconds < 0 {
                     reading.report("`after` can't be negative; write a length of time such as `31d`", at: part.position)
                 }
-                last = last?.addingTimeInterval(max(0, seconds))
+                earlier = earlier?.addingTimeInterval(max(0, seconds))
                 time = .after(max(0, seconds))
             case "store": events += operations(part, of: nil)
             case "service": if part.word(&reading, of: ServiceWord.self) != nil { events.append(.catchUp) }
@@ -52,7 +53,7 @@ extension ScenarioReader {
             default: if customers.contains(entry.key) { events += operations(part, of: entry.key) }
             }
         }
-        if times != 1 { reading.report("a step needs one of `at: 2014-05-01` and `after: 31d`", at: part.position) }
+        if timeCount != 1 { reading.report("a step needs one of `at: 2014-05-01` and `after: 31d`", at: part.position) }
         guard let time else { return nil }
         return Scenario.Step(time: time, events: events)
     }
@@ -63,7 +64,7 @@ extension ScenarioReader {
         if case .sequence = part.node.content {
             return list(part, example: "- buys: …").flatMap { operations($0, of: customer) }
         }
-        // A word alone has no values.
+        // A word alone, such as `acquires`, has no values.
         let members: [(key: String, part: Part?)] =
             if let word = part.node.text {
                 [(word, nil)]
@@ -71,6 +72,7 @@ extension ScenarioReader {
                 entries(part, example: customer == nil ? "setsPrice: 4.99" : "acquires: iOS").map { ($0.key, $0.part) }
             }
         guard let first = members.first else { return [] }
+        // The first key that names an operation determines the kind. The other keys are parameters.
         let isByCustomer = customer != nil
         let kinds = members.map { AppStoreOperation.Kind(scenarioWord: $0.key, byCustomer: isByCustomer) }
         guard let index = kinds.firstIndex(where: { $0 != nil }), let kind = kinds[index] else {
@@ -104,6 +106,9 @@ extension ScenarioReader {
         return [.operation(operation, position: part.position.description)]
     }
 
+    /// Reads `{ Ada: { everything: granted } }`: the expected outcome by customer and entitlement.
+    ///
+    /// - Parameter opensApp: whether the customer's app is opened before the service decides.
     private mutating func expectations(_ part: Part, _ customers: [String], opensApp: Bool) -> [Scenario.Event] {
         var events: [Scenario.Event] = []
         for (name, part) in entries(part, example: "expect: { Ada: { everything: granted } }") {

@@ -6,9 +6,9 @@ import TenureCore
 import TenureJSON
 import TenureMint
 
-/// Requests with which a developer's server changes the state of the App Store, and the status of a mass extension (a
-/// request to extend the renewal dates of all subscribers of a product). Each change is an `AppStoreOperation`, so that
-/// the journal, the file of all operations, saves it.
+/// Requests with which a developer's server changes the state of the App Store. Each change is an `AppStoreOperation`,
+/// so that the journal, the file of all operations, saves it. A *mass extension* extends the renewal dates of all
+/// subscribers of a product.
 extension ServerAPI {
     /// Adds the endpoints of these requests.
     func addChanges(to apps: RouterGroup<BasicRequestContext>) {
@@ -28,7 +28,7 @@ extension ServerAPI {
         }
     }
 
-    /// Performs an operation that was checked before. Throws the error with which Apple's API would answer a failure.
+    /// Performs an operation with parameters that were checked. If it fails, throws one of Apple's internal errors.
     private func perform(_ operation: AppStoreOperation) async throws(ServerAPIError) {
         do {
             try await store.perform(operation)

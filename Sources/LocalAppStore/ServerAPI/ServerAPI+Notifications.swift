@@ -52,7 +52,7 @@ extension ServerAPIRequest {
         let oldest = state.now.addingTimeInterval(-retentionPeriod)
         let filter = try NotificationFilter(body, of: self, oldest: oldest)
         // Notifications are ordered by date.
-        var first = state.notifications.partitioningIndex { $0.date >= filter.begin }
+        var firstIndex = state.notifications.partitioningIndex { $0.date >= filter.begin }
         if let token = queryValue("paginationToken"), !token.isEmpty {
             guard let bytes = Base64.urlSafe.decode(Array(token.utf8)[...]),
                 let number = Int(String(decoding: bytes, as: UTF8.self)),
@@ -63,15 +63,16 @@ extension ServerAPIRequest {
             if number < state.notifications.count, state.notifications[number].date < oldest {
                 throw ServerAPIError.paginationTokenExpired
             }
-            first = max(first, number)
+            firstIndex = max(firstIndex, number)
         }
-        let candidates = state.notifications[first...].prefix { $0.date <= filter.end }
+        let candidates = state.notifications[firstIndex...].prefix { $0.date <= filter.end }
+        // One more than a page: it begins the next page, if there is one.
         let found = Array(candidates.lazy.filter { filter.admits($0) }.prefix(Self.pageSize + 1))
-        let next = found.count > Self.pageSize ? found[Self.pageSize].index : nil
+        let nextIndex = found.count > Self.pageSize ? found[Self.pageSize].index : nil
         var answer = JSONObject()
         answer.add([
-            "paginationToken": next.map { .string(Base64.urlSafe.text(String($0).utf8)) },
-            "hasMore": .boolean(next != nil),
+            "paginationToken": nextIndex.map { .string(Base64.urlSafe.text(String($0).utf8)) },
+            "hasMore": .boolean(nextIndex != nil),
             "notificationHistory": .array(try found.prefix(Self.pageSize).map { .object(try item($0)) }),
         ])
         return answer
@@ -98,7 +99,8 @@ private struct NotificationFilter {
     let subtype: String?
     /// The index of the customer, if only one customer's notifications are requested; nil for all customers.
     let account: Int?
-    /// Whether only notifications without a successful last attempt are requested.
+    /// Whether only notifications without a successful last attempt are requested. Notifications that were never sent
+    /// are such notifications, too.
     let onlyFailures: Bool
 
     init(_ body: JSONObject, of request: ServerAPIRequest, oldest: Date) throws(ServerAPIError) {
@@ -112,6 +114,7 @@ private struct NotificationFilter {
         (self.begin, self.end) = (begin, end)
         type = try Self.text(body["notificationType"]) { NotificationType(rawValue: $0) != nil }
         subtype = try Self.text(body["notificationSubtype"]) { NotificationSubtype(rawValue: $0) != nil }
+        // A subtype needs a type.
         guard subtype == nil || type != nil else { throw .invalidNotificationType }
         switch body["transactionId"] {
         case nil, .null?: account = nil
@@ -142,7 +145,6 @@ private struct NotificationFilter {
         if let type, notification.type.rawValue != type { return false }
         if let subtype, notification.subtype?.rawValue != subtype { return false }
         if let account, notification.transaction?.account != account { return false }
-        // Notifications of an app without a URL were never sent. They have no attempts, and are listed as failures.
         return !onlyFailures || notification.attempts.last?.result != .success
     }
 }

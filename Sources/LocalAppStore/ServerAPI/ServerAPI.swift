@@ -73,7 +73,7 @@ package struct ServerAPI: Sendable {
         }
         let subscriptions = request.state.accounts[account].subscriptions.map { request.state.subscriptions[$0] }
             .filter { $0.app == request.app }
-        // In the order of the customer's first subscription in each group.
+        // The groups are in the order of the customer's first subscription in each.
         var groups: [String] = []
         for subscription in subscriptions where !groups.contains(subscription.group) {
             groups.append(subscription.group)
@@ -104,7 +104,8 @@ package struct ServerAPI: Sendable {
         ]
     }
 
-    /// Answers Apple's “Look Up Order ID”. The status 1 means that the order ID is invalid.
+    /// Answers Apple's “Look Up Order ID”. The status 1 means that the order ID is invalid. The sandbox has no order
+    /// IDs.
     private func order(_ request: ServerAPIRequest) throws -> JSONObject {
         guard request.state.environment.isProduction,
             let transaction = request.state.transaction(order: request.id), transaction.app == request.app
@@ -118,8 +119,8 @@ package struct ServerAPI: Sendable {
         _ body: @Sendable (ServerAPIRequest) throws -> JSONObject
     ) async -> Response { await respond(request, context, rate) { .json(try body($0)) } }
 
-    /// Checks the token, the injected error and the rate limit, and returns the response of `body`. If any of them
-    /// throws, returns the response that Apple's API gives for the error.
+    /// Checks the token, the injected error and the rate limit, and returns the response of `body`. If a check or
+    /// `body` throws, returns the response that Apple's API gives for the error.
     func respond(
         _ request: Request, _ context: BasicRequestContext, _ rate: RequestRate,
         _ body: @Sendable (ServerAPIRequest) async throws -> Response
@@ -131,7 +132,7 @@ package struct ServerAPI: Sendable {
         } catch let error as RateLimited {
             var response = Response.refusal(.rateLimitExceeded)
             // The header contains an instant in milliseconds since 1970, not a length of time.
-            response.headers[.retryAfter] = String(Int64(error.next.timeIntervalSince1970 * 1000))
+            response.headers[.retryAfter] = String(Int64(error.until.timeIntervalSince1970 * 1000))
             return response
         } catch is Unauthorized {
             return Response(status: .unauthorized)
@@ -145,6 +146,7 @@ package struct ServerAPI: Sendable {
         _ request: Request, _ context: BasicRequestContext, _ rate: RequestRate
     ) async throws -> ServerAPIRequest {
         let state = await store.state
+        /// Returns the token, if it is valid at this time, and the time.
         func validToken(at now: Date) -> (BearerToken, Date)? {
             BearerToken(request.headers[.authorization], key: key, now: now).map { ($0, now) }
         }
@@ -152,11 +154,11 @@ package struct ServerAPI: Sendable {
             let app = try? state.appIndex(token.bundleID)
         else { throw Unauthorized() }
         if let error = await fault.next() {
-            // The server may try again in a second.
-            if error == .rateLimitExceeded { throw RateLimited(next: now.addingTimeInterval(1)) }
+            // The developer's server may try again in a second.
+            if error == .rateLimitExceeded { throw RateLimited(until: now.addingTimeInterval(1)) }
             throw error
         }
-        if let next = await rateLimit.countRequest(rate, of: token.bundleID, at: now) { throw RateLimited(next: next) }
+        if let end = await rateLimit.countRequest(rate, of: token.bundleID, at: now) { throw RateLimited(until: end) }
         guard let body = try? await request.body.collect(upTo: 1 << 16) else { throw ServerAPIError.generalBadRequest }
         return ServerAPIRequest(
             id: context.parameters.get("id") ?? "",
@@ -170,7 +172,7 @@ package struct ServerAPI: Sendable {
     /// The error for a request above the rate limit.
     private struct RateLimited: Error {
         /// The time at which requests are answered again.
-        let next: Date
+        let until: Date
     }
 }
 

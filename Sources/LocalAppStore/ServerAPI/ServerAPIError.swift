@@ -62,7 +62,7 @@ package enum ServerAPIError: Int, Error, Sendable, CaseIterable {
     case generalInternal = 5_000_000
     case generalInternalRetryable = 5_000_001
 
-    /// The HTTP status is the beginning of the code.
+    /// The HTTP status: the first three digits of the code.
     package var status: Int { rawValue / 10_000 }
 
     /// The message that Apple documents for the error. For errors without a known message, a message in Apple's style.
@@ -141,7 +141,8 @@ package enum ServerAPIError: Int, Error, Sendable, CaseIterable {
         let letters = Array("\(self)")
         var words = ""
         for (index, letter) in letters.enumerated() {
-            // A word begins after a lowercase letter, and at the last letter of an abbreviation before another word.
+            // A word begins at an uppercase letter with a lowercase letter before or after it: `Retryable`, and in
+            // `URLNotFound` the N, but not the R.
             let isStart =
                 index > 0 && letter.isUppercase
                 && (letters[index - 1].isLowercase || (index + 1 < letters.count && letters[index + 1].isLowercase))

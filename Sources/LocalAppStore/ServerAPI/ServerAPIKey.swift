@@ -17,6 +17,7 @@ package struct ServerAPIKey: Sendable {
         let ids = AppStoreIDs(seed: seed, environment: .production)
         issuerID = ids.uuid("issuer").uuidString.lowercased()
         keyID = String(ids.uuid("key").uuidString.filter { $0 != "-" }.prefix(10))
+        // Almost every digest is a valid private key. If one isn't, try the next.
         for attempt in 0..<16 {
             let bytes = SHA256.hash(data: Array("server api key \(attempt) \(seed)".utf8))
             if let key = try? P256.Signing.PrivateKey(rawRepresentation: Array(bytes)) {

@@ -19,12 +19,15 @@ package struct AppStoreSigner: Sendable {
         case server
     }
 
+    /// Returns an app transaction as a JWS.
     package func appTransaction(
         _ acquisition: AppStoreAcquisition, in state: AppStoreState, for recipient: Recipient
     ) throws -> String {
         try sign(state.appTransaction(acquisition, for: recipient), in: state)
     }
 
+    /// Returns a transaction as a JWS.
+    ///
     /// - Parameter date: the signing date. Nil for the current time of `state`.
     func transaction(
         _ transaction: AppStoreTransaction, in state: AppStoreState, for recipient: Recipient = .server,
@@ -33,6 +36,8 @@ package struct AppStoreSigner: Sendable {
         try sign(state.payload(of: transaction, for: recipient, signedAt: date ?? state.now), in: state)
     }
 
+    /// Returns the renewal info of a subscription as a JWS.
+    ///
     /// - Parameter date: the signing date. Nil for the current time of `state`.
     func renewalInfo(
         _ subscription: Subscription, in state: AppStoreState, for recipient: Recipient = .server, at date: Date? = nil
@@ -100,8 +105,10 @@ package struct AppStoreSigner: Sendable {
         let (platform, installed) = (acquisition.installedPlatform, acquisition.installedRelease)
         var draft = minter.defaultReceipt
         draft[.appVersion] = .text(installed.reportedVersion(on: platform))
+        // The code 2 means macOS, and 3 any other platform. Receipts of macOS have no attribute 20.
         draft[.platformCode] = .number(platform == .macOS ? 2 : 3)
         if platform == .macOS { draft[.unknown20] = nil }
+        // In the sandbox, these attributes keep the fixed values of the default receipt.
         if state.environment.isProduction {
             draft[.downloadID] = .number(UInt64(clamping: state.ids.download(acquisition.index)))
             draft[.versionExternalIdentifier] = .number(

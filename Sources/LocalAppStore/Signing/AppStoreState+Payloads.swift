@@ -146,7 +146,8 @@ extension AppStoreState {
         return members
     }
 
-    /// The number by which production artifacts identify a release (`versionExternalIdentifier`).
+    /// The number by which production artifacts identify a release (`versionExternalIdentifier`): an invented number of
+    /// nine digits, different for each release.
     func externalIdentifier(of release: AppStoreRelease, app: Int) -> Int64 {
         861_000_000 + Int64((apps[app].releases.firstIndex(of: release) ?? 0) + app * 10_000)
     }

@@ -7,6 +7,7 @@ struct AppStoreIDs: Sendable {
     private let seed: String
     /// The ID of the first transaction: 15 digits in production; in the sandbox 16, beginning with a 2.
     private let firstTransaction: Int
+    /// The first IDs of the other kinds.
     private let firstAppTransaction: Int
     private let firstDownload: Int
     private let firstGroup: Int
@@ -35,7 +36,7 @@ struct AppStoreIDs: Sendable {
         return "M" + String(repeating: "0", count: max(0, 9 - digits.count)) + digits
     }
 
-    // The reverse: the index that an ID would have. Nil if it can't be such an ID.
+    // The reverse: each method returns the index that belongs to an ID. Nil if the text can't be such an ID.
     func transactionIndex(_ id: some StringProtocol) -> Int? { Self.index(id, from: firstTransaction) }
     func appTransactionIndex(_ id: some StringProtocol) -> Int? { Self.index(id, from: firstAppTransaction) }
 
@@ -57,6 +58,7 @@ struct AppStoreIDs: Sendable {
     /// Returns a UUID for the label: the same UUID in every run.
     func uuid(_ label: String) -> UUID {
         var bytes = Array(Self.hash("\(seed) \(label)").prefix(16))
+        // The bits of a UUID of version 4 (RFC 9562, section 5.4).
         bytes[6] = (bytes[6] & 0x0F) | 0x40
         bytes[8] = (bytes[8] & 0x3F) | 0x80
         return bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }

@@ -2,7 +2,7 @@ package import Foundation
 import TenureAppStore
 package import TenureCore
 
-/// Acquiring the app, refunding it, and buying what it sells.
+/// The operations with which customers acquire, update and return the app, and buy what it sells.
 extension AppStoreState {
     /// The account gets the app for the first time, or again after a refund. After a refund, the original version and
     /// date remain, and the refund is removed.
@@ -60,7 +60,7 @@ extension AppStoreState {
         return release
     }
 
-    /// The customer's devices get the release on sale.
+    /// The customer's devices get the release that is on sale now.
     ///
     /// - Parameter platform: the platform to update. Nil for the platform that is installed.
     mutating func update(
@@ -97,7 +97,7 @@ extension AppStoreState {
         return acquisition
     }
 
-    // MARK: Buying what the app sells, and the periods of a subscription
+    // MARK: In-app purchases
 
     /// Buys a product. A subscription can be bought for the first time, or after it has ended. A customer who never had
     /// a subscription of the group gets the introductory offer; `offer` selects another offer.
@@ -186,7 +186,7 @@ extension AppStoreState {
     /// - Parameters:
     ///   - original: the index of the first transaction. Nil if this transaction is the first.
     ///   - periodStart: the beginning of a subscription's period. Nil for other products.
-    ///   - price: the price of one unit in milliunits. Nil for the price of the offer or the product.
+    ///   - price: the price of one unit in milliunits, if there is no offer. Nil for the product's price.
     ///   - sharedFrom: the index of the purchaser's transaction, for a family member. Nil if the account pays.
     ///   - expiresDate: the end of a shared period. Nil to compute the end from `periodStart`.
     mutating func addTransaction(
@@ -201,15 +201,17 @@ extension AppStoreState {
             case .freeTrial, .payUpFront: offer?.period
             default: products[product].period
             }
+        var end = expiresDate
+        if end == nil, let periodStart, let length { end = self.end(of: length, from: periodStart) }
         revision += 1
-        let unit = offer?.price ?? price ?? products[product].price(in: storefront)
+        let unitPrice = offer?.price ?? price ?? products[product].price(in: storefront)
         let transaction = AppStoreTransaction(
             index: index, originalTransaction: original ?? index, account: account, app: app(ofProduct: product),
             product: product, purchaseDate: periodStart ?? now,
             originalPurchaseDate: original.map { transactions[$0].purchaseDate } ?? periodStart ?? now,
-            expiresDate: expiresDate ?? periodStart.flatMap { start in length.map { end(of: $0, from: start) } },
-            quantity: quantity, reason: reason, offer: offer, storefront: storefront, price: unit * quantity,
-            appAccountToken: appAccountToken, sharedFrom: sharedFrom, revision: revision, modifiedAt: now)
+            expiresDate: end, quantity: quantity, reason: reason, offer: offer, storefront: storefront,
+            price: unitPrice * quantity, appAccountToken: appAccountToken, sharedFrom: sharedFrom, revision: revision,
+            modifiedAt: now)
         transactions.append(transaction)
         accounts[account].transactions.append(index)
         return transaction

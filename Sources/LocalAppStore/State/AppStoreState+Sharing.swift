@@ -48,6 +48,7 @@ extension AppStoreState {
                 stopSharing(index)
             }
         }
+        // The other purchases: end the member's shares, and the shares that others have in the member's purchases.
         for index in shares(inFamilyOf: account) where subscription(of: transactions[index]) == nil {
             guard let origin = transactions[index].sharedFrom else { continue }
             if transactions[index].account == account || transactions[origin].account == account {
@@ -147,6 +148,7 @@ extension AppStoreState {
         guard let purchaser = subscriptions[share].sharedFrom, subscriptions[share].state != .revoked else { return }
         let shared = subscriptions[purchaser]
         let origin = transactions[shared.currentTransaction]
+        // If the purchaser's subscription has a new transaction, the share gets one, too.
         if transactions[subscriptions[share].currentTransaction].sharedFrom != origin.index {
             let former = transactions[subscriptions[share].currentTransaction]
             let isUpgrade = origin.reason == .purchase && former.revocation == nil && (former.expiresDate ?? now) > now

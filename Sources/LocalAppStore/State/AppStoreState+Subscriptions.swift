@@ -2,7 +2,7 @@ import Foundation
 import TenureAppStore
 import TenureCore
 
-/// What happens to a subscription at the end of its period.
+/// The operations on subscriptions that already exist, and what happens at the end of a period.
 extension AppStoreState {
     /// Whether the subscription could be charged for the next period now.
     func canRenew(_ index: Int) -> Bool {
@@ -163,8 +163,8 @@ extension AppStoreState {
         return date
     }
 
-    /// Extends the renewal dates of all subscribers of a product, in some storefronts or all. Sends one notification
-    /// for each subscription, and one notification with the numbers of extended subscriptions.
+    /// Extends the renewal dates of all subscribers of a product. An empty list of storefronts means all. Sends one
+    /// notification for each subscription, and one notification with the numbers of extended and failed subscriptions.
     mutating func extendAll(
         _ id: String, by days: Int, request: String, in storefronts: [String]
     ) throws(AppStoreStateError) {
@@ -195,7 +195,8 @@ extension AppStoreState {
 
     /// Changes a subscription to another product of its group: at once if the product's level is higher, at the next
     /// renewal if it is lower. Changing to the current product cancels a change that waits for the renewal. A change of
-    /// plan switches renewal on again, without a notification. Throws if the change isn't of the `wanted` kind.
+    /// plan switches renewal on again, without a notification. Throws if the change to this product isn't of the
+    /// `wanted` kind.
     mutating func changePlan(
         _ customer: String, to id: String, offer name: String? = nil, as wanted: PlanChange
     ) throws(AppStoreStateError) {
@@ -209,7 +210,7 @@ extension AppStoreState {
         let change = planChange(from: old.product, to: product)
         guard change == wanted else { throw .wrongState(customer: customer, product: id, must: "be \(wanted.phrase)") }
         subscriptions[index].autoRenews = true
-        guard change != .upgrade else { return upgrade(index, to: product, offer: offer) }
+        if change == .upgrade { return upgrade(index, to: product, offer: offer) }
         subscriptions[index].renewsAs = product
         // Staying with the product that would renew anyway keeps the current offer, unless there is a new one. A
         // downgrade, and canceling a downgrade, end the current offer.
@@ -245,7 +246,8 @@ extension AppStoreState {
         updateShares(of: index, .didChangeRenewalPref, .upgrade)
     }
 
-    /// The developer raises a price. Subscribers are notified, and asked if `needsConsent`.
+    /// The developer raises a price, which then applies to every storefront. Subscribers are notified. If
+    /// `needsConsent` is true, they are asked, and a subscriber who doesn't answer isn't renewed.
     mutating func raisePrice(of id: String, to price: Int64, needsConsent: Bool = true) throws(AppStoreStateError) {
         let product = try productIndex(id)
         products[product].price = price

@@ -12,8 +12,8 @@ extension AppStoreState {
     /// The pauses between attempts to deliver a notification in production, in seconds.
     static let deliveryPauses: [TimeInterval] = [1, 12, 24, 48, 72].map { $0 * 3600 }
 
-    /// Sets the clock to `instant`. If an event is scheduled before `instant`, sets the clock to that event instead,
-    /// and the event happens.
+    /// Sets the clock to `instant`. If an event is due by `instant`, sets the clock to that event's time instead, and
+    /// the event happens.
     ///
     /// Returns whether an event happened. The caller can then deliver the event's notifications before it calls again.
     mutating func step(to instant: Date) -> Bool {
@@ -24,6 +24,7 @@ extension AppStoreState {
         setClock(to: date)
         switch event {
         case .renewal(let index, let transaction):
+            // The period ends after the renewal is charged.
             let end = date.addingTimeInterval(Self.renewalLead)
             if isActive(index, transaction, until: end), canRenew(index) { renew(index, recovering: false) }
         case .periodEnd(let index, let transaction):
@@ -74,7 +75,7 @@ extension AppStoreState {
             .delivery(notification: notification), at: now.addingTimeInterval(Self.deliveryPauses[attempts - 1]))
     }
 
-    // MARK: The sandbox's short periods, in which a tester sees a year of renewals in an afternoon
+    // MARK: The sandbox's short periods
 
     /// Returns the end of a period that begins at `start`.
     func end(of period: CalendarPeriod, from start: Date) -> Date {
@@ -83,6 +84,7 @@ extension AppStoreState {
 
     /// Returns how long a period lasts in the sandbox, in seconds.
     private func sandboxLength(of period: CalendarPeriod) -> TimeInterval {
+        // A length of 28 days or more counts as months.
         switch (period.months, period.days) {
         case (0, ...3): sandboxPeriods.days
         case (0, ..<28): sandboxPeriods.weeks
@@ -101,8 +103,8 @@ extension AppStoreState {
     }
 }
 
-/// The short periods of the sandbox. The defaults are as Apple documents them; `Docs/local-app-store.md` lists the
-/// assumptions.
+/// The short periods of the sandbox, with which a tester sees a year of renewals in an afternoon. The defaults are as
+/// Apple documents them; `Docs/local-app-store.md` lists the assumptions.
 ///
 /// All lengths are in seconds.
 package struct SandboxPeriods: Codable, Sendable, Hashable {

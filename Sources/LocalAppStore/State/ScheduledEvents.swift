@@ -28,7 +28,7 @@ struct ScheduledEvents: Sendable {
         func isBefore(_ other: Entry) -> Bool { (date, number) < (other.date, other.number) }
     }
 
-    /// A binary heap: each entry comes before its two successors.
+    /// A binary heap: the entry at index i is before the entries at 2i + 1 and 2i + 2, so the first entry is due next.
     private var entries: [Entry] = []
     private var scheduledCount = 0
 

@@ -13,8 +13,8 @@ public enum AppStoreArtifact: Sendable, Hashable {
     /// The size of the largest file that can be an artifact, in bytes.
     public static let maximumSize = VerifyReceiptResponse.maximumSize
 
-    /// Whether a text that was passed as a path is probably an artifact. A JWS begins with `{"` in Base64, and a
-    /// receipt with the tag of a sequence in Base64.
+    /// Whether a text that was passed as a path is probably an artifact, and longer than most paths. A JWS begins with
+    /// `ey` (`{"` in Base64), and a receipt with `MI` (the tag of a sequence in Base64).
     package static func isProbable(inPlaceOfPath path: String) -> Bool {
         path.utf8.count > 200 && (path.hasPrefix("ey") || path.hasPrefix("MI"))
     }
@@ -28,7 +28,8 @@ public enum AppStoreArtifact: Sendable, Hashable {
     /// Reads a file: a JWS of any kind, the body of a notification's request, a receipt in BER, DER or Base64, or a
     /// response of `verifyReceipt`. Blanks before and after text are ignored.
     ///
-    /// Throws `tooLarge`, or `malformed` for any other file.
+    /// Throws `malformed` for any other file, and the errors of `UnverifiedJWS`, `VerifyReceiptResponse` and
+    /// `receiptBytes(file:)`.
     public init(recognizing file: [UInt8]) throws(Rejection) {
         guard file.count <= Self.maximumSize else {
             throw Rejection(
@@ -36,8 +37,8 @@ public enum AppStoreArtifact: Sendable, Hashable {
                 "the file has \(file.count) bytes; an artifact of the App Store has at most \(Self.maximumSize)")
         }
         let text = file[...].trimmingASCIIWhitespace
-        guard let first = text.first else { throw Rejection(.malformed, "the file is empty") }
-        if first == UInt8(ascii: "{"), case .object(let object)? = try? JSONValue(parsing: Array(text)) {
+        guard let firstByte = text.first else { throw Rejection(.malformed, "the file is empty") }
+        if firstByte == UInt8(ascii: "{"), case .object(let object)? = try? JSONValue(parsing: Array(text)) {
             // The body of a notification's request.
             if case .string(let payload)? = object["signedPayload"] {
                 self = .jws(try UnverifiedJWS(Array(payload.utf8)), bytes: Array(payload.utf8))
@@ -52,7 +53,8 @@ public enum AppStoreArtifact: Sendable, Hashable {
             self = .verifyReceiptResponse(try VerifyReceiptResponse(object))
             return
         }
-        if first == UInt8(ascii: "{"), text.firstRange(of: #""signedPayload""#.utf8) != nil {
+        // A notification's body that isn't valid JSON: throw the parser's reason.
+        if firstByte == UInt8(ascii: "{"), text.firstRange(of: #""signedPayload""#.utf8) != nil {
             do throws(JSONError) {
                 _ = try JSONValue(parsing: Array(text))
             } catch {
@@ -64,10 +66,11 @@ public enum AppStoreArtifact: Sendable, Hashable {
             return
         }
         // A receipt begins with the tag of a sequence, or with its Base64.
-        let mayBeReceipt = first == BERTag.sequence || first == UInt8(ascii: "M")
-        // A transaction receipt of iOS 6 begins with `{` or its Base64, and has its own message. `ey` begins a JWS.
+        let mayBeReceipt = firstByte == BERTag.sequence || firstByte == UInt8(ascii: "M")
+        // A transaction receipt of iOS 6 begins with `{` or its Base64, and `receiptBytes` rejects it with a separate
+        // message. `ey` is excluded, because a JWS begins with it.
         let mayBeTransactionReceipt =
-            (first == UInt8(ascii: "{") || first == UInt8(ascii: "e")) && !text.starts(with: "ey".utf8)
+            (firstByte == UInt8(ascii: "{") || firstByte == UInt8(ascii: "e")) && !text.starts(with: "ey".utf8)
         guard mayBeReceipt || mayBeTransactionReceipt else {
             throw Rejection(
                 .malformed,

@@ -2,9 +2,13 @@ import Foundation
 public import TenureCore
 
 extension Evidence {
-    /// Creates one customer's evidence from verified artifacts. Artifacts of other environments are left out.
+    /// Creates one customer's evidence (what decisions know about the customer) from verified artifacts. Artifacts of
+    /// other environments are left out.
     ///
-    /// Throws `malformed` if a transaction or renewal info has no ID.
+    /// Throws `malformed` if a transaction has no transaction ID or product ID, or if renewal info has no original
+    /// transaction ID.
+    ///
+    /// - Parameter purchasesAreComplete: whether `artifacts` has all purchases of the customer.
     public init(
         in environment: AppStoreEnvironment, from artifacts: [VerifiedArtifact], purchasesAreComplete: Bool
     ) throws(Rejection) {
@@ -58,7 +62,7 @@ extension Verified<TransactionPayload> {
                 productID: productID, type: payload.type?.purchaseType, purchaseDate: payload.purchaseDate,
                 expiresDate: payload.expiresDate, revocationDate: payload.revocationDate,
                 isUpgraded: payload.isUpgraded ?? false,
-                isFamilyShared: payload.inAppOwnershipType.map { $0 == .familyShared } ?? false, signedDate: signedDate)
+                isFamilyShared: payload.inAppOwnershipType?.known == .familyShared, signedDate: signedDate)
         }
     }
 }
@@ -98,8 +102,10 @@ extension Verified<ReceiptPayload> {
     public var proof: AppProof {
         AppProof(
             kind: .receipt, signedDate: signedDate,
+            // In Sandbox, the download ID is 0, which identifies no acquisition.
             id: payload.downloadID.flatMap { $0 == 0 ? nil : .download(String($0)) },
-            // Don't use attribute 25: it's the platform of the device with the receipt, not of the first acquisition.
+            // Don't use attribute 25 (`platformCode`): it's the platform of the device with the receipt, not of the
+            // first acquisition.
             originalPlatform: nil, originalAppVersion: payload.originalAppVersion,
             originalPurchaseDate: payload.originalPurchaseDate, preorderDate: payload.preorderDate,
             expirationDate: payload.volumePurchaseExpiration)
@@ -129,7 +135,7 @@ extension ReceiptPayload {
 }
 
 extension Purchase.ProductType {
-    /// Creates the type from the number in attribute 1707.
+    /// Creates the type from the number in a receipt (attribute 1707, `productType`).
     fileprivate init(receiptValue: UInt64) {
         switch receiptValue {
         case 0: self = .nonConsumable

@@ -3,20 +3,6 @@ public import Foundation
 import TenureCore
 import TenureJSON
 
-/// The app to which artifacts must belong. A property that is nil isn't compared.
-public struct AppIdentity: Sendable, Hashable {
-    /// `CFBundleIdentifier` of the app.
-    public let bundleID: String?
-    /// The app's Apple ID. Compared only in production, because artifacts of other environments don't contain the ID.
-    public let appAppleID: Int64?
-
-    /// Creates an identity. If both arguments are nil, artifacts of every app are accepted.
-    public init(bundleID: String? = nil, appAppleID: Int64? = nil) {
-        self.bundleID = bundleID
-        self.appAppleID = appAppleID
-    }
-}
-
 /// Verifies artifacts that the App Store signed (app transactions, transactions, renewal info, notifications and
 /// receipts), without the network.
 ///
@@ -53,11 +39,13 @@ public struct AppStoreVerifier: Sendable {
 
     /// Verifies a compact JWS of an app transaction.
     ///
-    /// An artifact with a signing date after `now` is rejected. If `now` is nil, the date isn't compared, and an
-    /// artifact without a signing date is rejected.
+    /// An artifact with a signing date more than five minutes after `now` is rejected. If `now` is nil, the date isn't
+    /// compared, and an artifact without a signing date is rejected.
     ///
     /// Throws a `Rejection` with the code of the first failed check, in this order: size, format, algorithm,
-    /// certificate chain, purpose of the certificates, signature, payload, kind, validity, app, environment.
+    /// certificate chain, purpose of the certificates, signature, payload JSON, kind, payload fields, validity, app,
+    /// environment. A signer's key that isn't a P-256 key is rejected with `unsupportedAlgorithm` only after the chain
+    /// was checked. A client's app transaction that was signed for a server is rejected last, with `wrongKind`.
     public func verifyAppTransaction(
         _ jws: [UInt8], from source: AppTransactionSource = .client, now: Date?
     ) throws(Rejection) -> Verified<AppTransactionPayload> {
@@ -81,14 +69,14 @@ public struct AppStoreVerifier: Sendable {
         try verify(jws, now: now)
     }
 
-    /// Verifies a compact JWS of a transaction, of renewal info, or of an app transaction, which may be signed for a
-    /// device or for a server. `verifyAppTransaction` describes `now` and the order of the checks.
+    /// Verifies a compact JWS of a transaction, of renewal info, or of an app transaction. The app transaction may be
+    /// signed for a device or for a server. `verifyAppTransaction` describes `now` and the order of the checks.
     package func verifyEvidence(_ jws: ArraySlice<UInt8>, now: Date?) throws(Rejection) -> VerifiedArtifact {
-        let signed = try signed(jws)
+        let signed = try verifySignature(of: jws)
         switch JWSKind(of: signed.tape) {
-        case .appTransaction: return .appTransaction(try verified(signed, now: now))
-        case .transaction: return .transaction(try verified(signed, now: now))
-        case .renewalInfo: return .renewalInfo(try verified(signed, now: now))
+        case .appTransaction: return .appTransaction(try verifyContents(of: signed, now: now))
+        case .transaction: return .transaction(try verifyContents(of: signed, now: now))
+        case .renewalInfo: return .renewalInfo(try verifyContents(of: signed, now: now))
         case .notification, .realtime, nil:
             throw Rejection(
                 .wrongKind, "the artifact's fields aren't those of an app transaction, a transaction or renewal info")
@@ -97,21 +85,21 @@ public struct AppStoreVerifier: Sendable {
 
     /// Verifies one JWS without its nested artifacts.
     func verify<Payload: AppStorePayload>(_ jws: [UInt8], now: Date?) throws(Rejection) -> Verified<Payload> {
-        let signed = try signed(jws[...])
+        let signed = try verifySignature(of: jws[...])
         let actualKind = JWSKind(of: signed.tape)
         guard actualKind == Payload.kind else {
             let actual = actualKind.map { "is \($0.phrase)" } ?? "has the fields of no known kind"
             throw Rejection(.wrongKind, "the artifact must be \(Payload.kind.phrase), but \(actual)")
         }
-        return try verified(signed, now: now)
+        return try verifyContents(of: signed, now: now)
     }
 
-    /// The parsed JSON of a payload with a valid signature, of any kind, app and environment; the certificates of its
-    /// signer; and the digest of the signed bytes.
+    /// A JWS with a valid signature: the parsed JSON of its payload, the signer's certificates, and the digest of the
+    /// signed bytes. The kind, the app and the environment aren't verified yet.
     private typealias Signed = (tape: JSONTape, chain: TrustedChain, digest: SHA256Digest)
 
     /// Parses a JWS, and verifies its algorithm, certificates and signature.
-    private func signed(_ jws: ArraySlice<UInt8>) throws(Rejection) -> Signed {
+    private func verifySignature(of jws: ArraySlice<UInt8>) throws(Rejection) -> Signed {
         let segments = try JWSSegments(jws)
         // A header that was verified before needs neither decoding nor hashing. It has about 4.5 KB, most of a JWS.
         if let knownHeader = segments.bytes[segments.header].withUnsafeBufferPointer({ cache.known(header: $0) }) {
@@ -126,15 +114,16 @@ public struct AppStoreVerifier: Sendable {
         let chain = try header.chain(in: cache)
         let digest = SHA256.hash(data: segments.signedBytes)
         try checkSignature(of: segments, hashedTo: digest, by: chain)
-        // Remember the header only after the signature was verified. An attacker can write any number of headers with a
-        // genuine chain, which would displace the known headers, but can't sign with that chain.
+        // Remember the header only after the signature was verified. Otherwise an attacker could write many headers
+        // with a copied genuine chain, and these headers would displace the known headers.
         cache.remember(header: segments.bytes[segments.header], of: chain)
         return (try segments.object(segments.payload, as: "payload"), chain, digest)
     }
 
     /// Reads the payload, and checks its dates, app and environment.
-    private func verified<Payload: AppStorePayload>(_ signed: Signed, now: Date?) throws(Rejection) -> Verified<Payload>
-    {
+    private func verifyContents<Payload: AppStorePayload>(
+        of signed: Signed, now: Date?
+    ) throws(Rejection) -> Verified<Payload> {
         let (tape, chain, digest) = signed
         let payload = try Payload(reading: FieldReader(tape: tape, index: tape.root))
         try checkSigning(at: payload.signedDate, by: chain, now: now)
@@ -152,7 +141,7 @@ public struct AppStoreVerifier: Sendable {
         guard case .p256(let key) = chain.key
         else { throw Rejection(.unsupportedAlgorithm, "a JWS must be signed with a P-256 key") }
         let bytes = try segments.decoded(segments.signature, as: "signature")
-        // RFC 7518, section 3.4: the two numbers r and s, 32 bytes each. OpenSSL's DER encoding isn't allowed.
+        // RFC 7518, section 3.4: the two numbers r and s, 32 bytes each. A signature in DER isn't allowed.
         guard bytes.count == 64, let signature = try? P256.Signing.ECDSASignature(rawRepresentation: bytes)
         else { throw Rejection(.badSignature, "the signature has \(bytes.count) bytes instead of 64") }
         guard key.isValidSignature(signature, for: digest)
@@ -160,8 +149,8 @@ public struct AppStoreVerifier: Sendable {
     }
 
     /// Checks that the certificates were valid when the artifact was signed, and that the signing date isn't later than
-    /// `now` (with a tolerance). `now` replaces a missing signing date. If `now` is nil, too, the artifact is
-    /// malformed.
+    /// `now` (with a tolerance). If the artifact has no signing date, `now` takes its place. If both are nil, the
+    /// artifact is malformed.
     func checkSigning(at signedDate: Date?, by chain: TrustedChain, now: Date?) throws(Rejection) {
         guard let instant = signedDate ?? now else { throw Rejection(.malformed, "the artifact has no signing date") }
         try chain.checkValidity(at: instant)
@@ -173,10 +162,10 @@ public struct AppStoreVerifier: Sendable {
         }
     }
 
-    /// Checks the claims of RFC 7519, section 4.1. The App Store doesn't use these claims, but Apple's libraries check
-    /// them.
+    /// Checks the claims `aud`, `exp`, `iat` and `nbf` of RFC 7519, section 4.1. The App Store doesn't use these
+    /// claims, but Apple's libraries check them.
     private func checkRegisteredClaims(of tape: JSONTape, at instant: Date?) throws(Rejection) {
-        // All of these claims have names of three letters. No field of the App Store has such a short name.
+        // All of these claims have names of three letters. No top-level field of the App Store has such a short name.
         guard tape.mayHaveName(ofLength: 3, inObjectAt: tape.root) else { return }
         guard tape.value(named: "aud", inObjectAt: tape.root) == nil
         else { throw Rejection(.malformed, "the artifact names an audience (`aud`), which the App Store never does") }
@@ -193,7 +182,8 @@ public struct AppStoreVerifier: Sendable {
     }
 
     /// Checks that the payload belongs to the app. Renewal info contains no app, and Apple IDs are checked only in
-    /// Production. Like Apple's libraries, the verifier checks the environment after the app.
+    /// Production. The environment name isn't verified yet: like Apple's libraries, the verifier checks it after the
+    /// app.
     private func checkApp<Payload: AppStorePayload>(of payload: Payload) throws(Rejection) {
         let (bundleID, appAppleID) = (payload.bundleID, payload.appAppleID)
         // Compare bytes: `String` treats different Unicode encodings of a letter as equal.

@@ -20,8 +20,8 @@ struct JWSHeader {
         namesCriticalExtensions = tape.value(named: "crit", inObjectAt: tape.root) != nil
     }
 
-    /// Throws `unsupportedAlgorithm` unless the algorithm is `ES256`, which the App Store uses, and the header demands
-    /// no extensions.
+    /// Throws `unsupportedAlgorithm` if the algorithm isn't `ES256`, which the App Store uses, or if the header demands
+    /// extensions.
     func checkAlgorithm() throws(Rejection) {
         guard algorithm == "ES256" else {
             throw Rejection(
@@ -35,8 +35,7 @@ struct JWSHeader {
         }
     }
 
-    /// Returns the header's certificate chain after verifying it. Xcode sends one certificate; the App Store sends
-    /// three.
+    /// Verifies the header's certificate chain, and returns it. Xcode sends one certificate; the App Store sends three.
     func chain(in cache: ChainCache) throws(Rejection) -> TrustedChain {
         guard let x5c else { throw Rejection(.untrustedChain, "the header has no certificates (`x5c`)") }
         switch x5c.count {

@@ -13,8 +13,7 @@ struct JWSSegments {
     let payload: Range<Int>
     let signature: Range<Int>
 
-    /// Finds the segments. Throws `tooLarge`, or `malformed` unless there are exactly three segments, none of them
-    /// empty.
+    /// Finds the segments. Throws `tooLarge`, or `malformed` if there aren't exactly three segments or one is empty.
     init(_ bytes: ArraySlice<UInt8>) throws(Rejection) {
         guard bytes.count <= Self.maximumSize else {
             throw Rejection(
@@ -34,7 +33,7 @@ struct JWSSegments {
     /// The bytes that the signature covers: header, period and payload.
     var signedBytes: ArraySlice<UInt8> { bytes[..<payload.upperBound] }
 
-    /// Decodes one segment. Throws `malformed` unless it is canonical base64url without padding. `name` is the
+    /// Decodes one segment. Throws `malformed` if it isn't canonical base64url without padding. `name` is the
     /// segment's name in the message.
     func decoded(_ segment: Range<Int>, as name: String) throws(Rejection) -> [UInt8] {
         guard let decoded = Base64.urlSafe.decode(bytes[segment])
@@ -42,7 +41,7 @@ struct JWSSegments {
         return decoded
     }
 
-    /// Decodes and parses the JSON object in one segment.
+    /// Decodes and parses the JSON object in one segment. Throws `malformed` if the segment isn't a JSON object.
     func object(_ segment: Range<Int>, as name: String) throws(Rejection) -> JSONTape {
         let bytes = try decoded(segment, as: name)
         let tape: JSONTape

@@ -10,12 +10,13 @@ public struct UnverifiedJWS: Sendable, Hashable {
     public let header: JSONObject
     /// The decoded payload. Its signature isn't verified.
     public let payload: JSONObject
-    /// The readable certificates in the header, not verified.
+    /// The readable certificates among the first ten in the header, not verified. Genuine headers have one or three.
     public let certificates: [CertificateSummary]
 
     /// Parses a compact JWS.
     ///
-    /// Throws `tooLarge`, or `malformed` unless it has three segments, of which the first two are JSON objects.
+    /// Throws `tooLarge`, or `malformed` if there aren't three segments, or if the header or the payload isn't a JSON
+    /// object.
     public init(_ jws: [UInt8]) throws(Rejection) {
         let segments = try JWSSegments(jws[...])
         let header = try segments.object(segments.header, as: "header")
@@ -34,7 +35,8 @@ public struct UnverifiedJWS: Sendable, Hashable {
 
     /// The signing date in the payload, which isn't verified. Nil if the payload has no valid date.
     public var signedDate: Date? {
-        guard case .number(let text)? = payload[kind == .appTransaction ? "receiptCreationDate" : "signedDate"],
+        let name = kind == .appTransaction ? "receiptCreationDate" : "signedDate"
+        guard case .number(let text)? = payload[name],
             let milliseconds = Double(text), abs(milliseconds) <= Date.maximumMilliseconds
         else { return nil }
         return Date(timeIntervalSince1970: milliseconds.rounded() / 1000)
@@ -43,13 +45,15 @@ public struct UnverifiedJWS: Sendable, Hashable {
     /// The payloads of the artifacts in a notification, each with its path, such as `data.signedTransactionInfo`.
     /// Unreadable artifacts are left out. Empty if this isn't a notification.
     package var nested: [(name: String, payload: JSONObject)] {
-        ["data", "appData"].flatMap { part -> [(name: String, payload: JSONObject)] in
-            guard case .object(let object)? = payload[part] else { return [] }
-            return ["signedTransactionInfo", "signedRenewalInfo", "signedAppTransactionInfo"].compactMap { name in
+        var nested: [(name: String, payload: JSONObject)] = []
+        for part in ["data", "appData"] {
+            guard case .object(let object)? = payload[part] else { continue }
+            for name in ["signedTransactionInfo", "signedRenewalInfo", "signedAppTransactionInfo"] {
                 guard case .string(let text)? = object[name], let jws = try? UnverifiedJWS(Array(text.utf8))
-                else { return nil }
-                return ("\(part).\(name)", jws.payload)
+                else { continue }
+                nested.append(("\(part).\(name)", jws.payload))
             }
         }
+        return nested
     }
 }

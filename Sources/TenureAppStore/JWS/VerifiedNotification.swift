@@ -14,9 +14,9 @@ public struct VerifiedNotification: Sendable, Hashable {
     /// transaction.
     public let appTransaction: Verified<AppTransactionPayload>?
 
-    /// Checks that the nested artifacts are from the notification's environment and app (renewal info contains no app),
-    /// and that transaction and renewal info are about one subscription. A nested artifact can be genuine, but of
-    /// another app.
+    /// Checks that the nested artifacts are from the notification's environment and app, and that transaction and
+    /// renewal info are about one subscription. Without this check, a genuine artifact of another app would be
+    /// accepted.
     fileprivate func checkBelongTogether() throws(Rejection) {
         try checkBelongs(transaction, as: "data.signedTransactionInfo")
         try checkBelongs(renewalInfo, as: "data.signedRenewalInfo")
@@ -56,7 +56,8 @@ extension AppStoreVerifier {
     public func verifyNotification(_ jws: [UInt8], now: Date?) throws(Rejection) -> VerifiedNotification {
         let notification: Verified<NotificationPayload> = try verify(jws, now: now)
         let data = notification.payload.data
-        // In Apple's order, `appData` is used only if no earlier part is present.
+        // A notification has one of four parts. If it has several, the first in Apple's order counts; `appData` is the
+        // last.
         let appData =
             data == nil && notification.payload.summary == nil && notification.payload.externalPurchaseToken == nil
             ? notification.payload.appData : nil

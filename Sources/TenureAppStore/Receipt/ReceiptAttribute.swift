@@ -79,7 +79,8 @@ package enum ReceiptAttribute: Int32, CaseIterable, Sendable {
         case once
         /// Like `strict`, but the attribute may occur several times.
         case repeated
-        /// The attribute is undocumented, or no decision depends on it. An unreadable value is shown as bytes.
+        /// The attribute is undocumented, or no decision depends on it. The attribute may occur several times, and the
+        /// first counts. An unreadable value is treated as missing.
         case lenient
 
         /// Whether an unreadable value makes the receipt malformed.

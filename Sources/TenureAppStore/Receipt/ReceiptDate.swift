@@ -15,6 +15,7 @@ package enum ReceiptDate {
 
     /// Writes a date in Apple's format: whole seconds in UTC, with four digits for the year.
     package static func text(_ date: Date) -> String {
+        // The bounds are the beginning of the year 0 and the end of the year 9999.
         let seconds = date.timeIntervalSince1970.rounded(.down)
         let bounded = seconds.isNaN ? 0 : min(max(seconds, -62_167_219_200), 253_402_300_799)
         return Date(timeIntervalSince1970: bounded).rfc3339
@@ -22,6 +23,7 @@ package enum ReceiptDate {
 
     /// Writes a date as `verifyReceipt` does before the name of the time zone: `2020-07-22 17:39:08`.
     private static func verifyReceiptText(_ date: Date, secondsFromGMT: Int = 0) -> String {
+        // `dropLast` removes the Z.
         String(text(date.addingTimeInterval(Double(secondsFromGMT))).dropLast().map { $0 == "T" ? " " : $0 })
     }
 

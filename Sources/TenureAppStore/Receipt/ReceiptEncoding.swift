@@ -19,8 +19,8 @@ public enum ReceiptEncoding: Sendable, Hashable {
             self = .binary
             return
         }
-        // The first bytes suffice: the outer sequence and the identifier of its content type. Decode whole groups of
-        // four characters.
+        // The first bytes suffice: the outer sequence and the identifier of its content type. `& ~3` leaves whole
+        // groups of four characters, because only these can be decoded.
         let beginning = file.lazy.filter { !$0.isASCIIWhitespace }.prefix(64)
         guard beginning.first == UInt8(ascii: "M"),
             let decoded = Base64.standard.decode(Array(beginning.prefix(beginning.count & ~3))[...]),
@@ -33,7 +33,7 @@ public enum ReceiptEncoding: Sendable, Hashable {
     private static func looksLikeSignedData(_ bytes: ArraySlice<UInt8>) -> Bool {
         guard bytes.first == BERTag.sequence else { return false }
         let name = [BERTag.objectIdentifier, UInt8(ReceiptOID.signedData.count)] + ReceiptOID.signedData
-        // The length before the identifier has one to five bytes.
+        // The identifier follows the tag, which has one byte, and the length, which has one to five bytes.
         return (2...6).contains { bytes.dropFirst($0).starts(with: name) }
     }
 }
@@ -60,7 +60,7 @@ public func receiptBytes(base64: some Collection<UInt8>) throws(Rejection) -> [U
 ///
 /// Throws `tooLarge` or `malformed`.
 public func receiptBytes(file: [UInt8]) throws(Rejection) -> [UInt8] {
-    // Line breaks are allowed in addition. Twice the maximum size has room for a reasonable number of line breaks.
+    // Twice the maximum size of Base64 leaves room for line breaks.
     guard file.count <= 2 * ReceiptEncoding.maximumBase64Size else {
         throw Rejection(
             .tooLarge,
@@ -82,12 +82,13 @@ public func receiptBytes(file: [UInt8]) throws(Rejection) -> [UInt8] {
 /// Throws if the bytes are a transaction receipt of iOS 6, which is an old-style property list. Its kind of signature
 /// isn't supported. iOS 7 replaced it with the app receipt.
 private func rejectTransactionReceipt(_ bytes: [UInt8]) throws(Rejection) {
+    // The longest of the three beginnings has 14 characters: `purchase-info`, cut off.
     let beginning = bytes.lazy.filter { !$0.isASCIIWhitespace }.prefix(14)
     guard
         beginning.starts(with: "{\"signature\"".utf8) || beginning.starts(with: "{\"purchase-inf".utf8)
             || beginning.starts(with: "{signature=".utf8)
     else { return }
-    // In a JSON object, a colon would follow.
+    // A colon means a JSON object, and not a property list.
     guard !bytes.prefix(64).contains(UInt8(ascii: ":")) else { return }
     throw Rejection(
         .malformed,

@@ -31,13 +31,15 @@ public struct ReceiptField: Sendable, Hashable {
     /// The value, decoded as the attribute's type says.
     public let value: Value
 
-    /// The JSON members of this attribute. A date has three members, and the app's Apple ID has two names.
+    /// The members of this attribute in `verifyReceipt`'s JSON. A date has three members, and the app's Apple ID has
+    /// two names. Members of in-app purchases are added by `verifyReceiptJSON`.
     fileprivate func members(inApp: Bool) -> [JSONObject.Member] {
         func member(_ name: String, _ value: JSONValue) -> JSONObject.Member {
             JSONObject.Member(name: name, value: value)
         }
         switch value {
         case .text(let text): return [member(name, .string(text))]
+        // Leave out the ID 0, which purchases other than subscriptions have.
         case .number(0) where type == ReceiptAttribute.webOrderLineItemID.rawValue: return []
         case .number(let number):
             // In purchases, Apple writes numbers as strings.
@@ -66,9 +68,8 @@ extension ReceiptPayload {
 
     /// Decodes one attribute. `reader` has the bytes of its value.
     private func field(_ raw: RawReceiptAttribute, inApp: Bool, _ reader: BERReader) -> ReceiptField {
-        let attribute = ReceiptAttribute(rawValue: raw.type).flatMap { $0.isInApp == inApp ? $0 : nil }
         let content = Array(bytes[raw.value])
-        guard let attribute
+        guard let attribute = ReceiptAttribute(rawValue: raw.type), attribute.isInApp == inApp
         else { return ReceiptField(type: raw.type, name: "attribute_\(raw.type)", value: .bytes(content)) }
         let value: ReceiptField.Value =
             switch ReceiptValue(reader, raw.value, as: attribute.encoding) {

@@ -2,7 +2,8 @@ import Crypto
 public import Foundation
 public import TenureCore
 
-/// The contents of an app receipt: the attributes that Tenure uses, and all attributes as encoded.
+/// The contents of an app receipt: the attributes that Tenure uses, and all attributes as encoded. An attribute is a
+/// numbered value (`ReceiptAttribute`).
 ///
 /// An empty string or date is nil, like a missing string or date. If a value on which a decision depends is unreadable,
 /// the receipt is malformed.
@@ -34,7 +35,7 @@ public struct ReceiptPayload: Sendable, Hashable {
 
     /// The bytes of the receipt, followed by the joined contents of octet strings that are in chunks.
     package internal(set) var bytes: [UInt8] = []
-    /// All attributes of the app's level, in the order of the receipt.
+    /// All attributes in the order of the receipt, without the attributes inside in-app purchases.
     package internal(set) var attributes: [RawReceiptAttribute] = []
 
     /// The ranges of two values in `bytes` that bind the receipt to a device; nil if the receipt lacks them.

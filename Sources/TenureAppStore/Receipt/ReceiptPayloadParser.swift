@@ -1,7 +1,5 @@
-import Foundation
-
-/// Reads `SET OF SEQUENCE { type INTEGER, version INTEGER, value OCTET STRING }`. Both the content of an app receipt
-/// and the value of attribute 17 have this format.
+/// Reads the content of an app receipt: `SET OF SEQUENCE { type INTEGER, version INTEGER, value OCTET STRING }`. Each
+/// value of attribute 17, which is one in-app purchase, has the same format.
 struct ReceiptPayloadParser {
     private(set) var reader: BERReader
 
@@ -98,8 +96,8 @@ struct ReceiptPayloadParser {
         return RawReceiptAttribute(type: Int32(truncatingIfNeeded: number), value: value)
     }
 
-    /// Whether to read the attribute. False for a repeated attribute on which no decision depends. Throws for a
-    /// repeated attribute that may occur once.
+    /// Whether to read this occurrence of an attribute. For a second occurrence, the attribute's `reading` determines
+    /// the result: read it, ignore it, or reject the receipt.
     ///
     /// - Parameter alreadyRead: a bit for each attribute that was read before.
     @inline(__always)
@@ -112,7 +110,7 @@ struct ReceiptPayloadParser {
         switch attribute.reading {
         case .repeated: return true
         case .lenient: return false
-        // Reject the receipt: this parser might use the first value, and another parser the second.
+        // Reject the receipt, because another parser might use the second value instead of the first.
         case .strict, .required, .once:
             throw .unreadable("attribute \(attribute.rawValue), `\(attribute.name)`, occurs twice")
         }
@@ -181,69 +179,5 @@ extension InAppPurchase {
         case .promotionalOfferID: promotionalOfferID = value.text
         default: break
         }
-    }
-}
-
-/// The value of an attribute, decoded with the attribute's encoding.
-enum ReceiptValue {
-    case text(String)
-    case number(UInt64)
-    case flag(Bool)
-    case date(Date)
-    /// The octets themselves are the value.
-    case octets
-    /// An empty string, which means that there is no value.
-    case absent
-    /// The octets don't have the attribute's encoding.
-    case malformed
-
-    var text: String? { if case .text(let text) = self { text } else { nil } }
-    var number: UInt64? { if case .number(let number) = self { number } else { nil } }
-    var flag: Bool? { if case .flag(let flag) = self { flag } else { nil } }
-    var date: Date? { if case .date(let date) = self { date } else { nil } }
-
-    /// Decodes the value at `range` of the reader's bytes.
-    @inline(__always) init(_ reader: BERReader, _ range: Range<Int>, as encoding: ReceiptAttribute.Encoding) {
-        self = Self.decoded(reader, range, as: encoding) ?? .malformed
-    }
-
-    /// Returns nil if the octets don't have the attribute's encoding.
-    @inline(__always) private static func decoded(
-        _ reader: BERReader, _ range: Range<Int>, as encoding: ReceiptAttribute.Encoding
-    ) -> ReceiptValue? {
-        if encoding == .raw || encoding == .attributes { return .octets }
-        guard let element = try? reader.primitive(at: range.lowerBound, before: range.upperBound),
-            element.end == range.upperBound
-        else { return nil }
-        switch encoding {
-        case .raw, .attributes: return .octets
-        case .integer, .boolean:
-            guard element.tag == BERTag.integer, let number = reader.unsignedInteger(in: element.contents)
-            else { return nil }
-            if encoding == .integer { return .number(number) }
-            return number <= 1 ? .flag(number == 1) : nil
-        case .utf8String, .ia5String:
-            guard Self.isText(element.tag) else { return nil }
-            return element.contents.isEmpty ? .absent : Self.text(in: reader.bytes, element.contents)
-        case .date:
-            guard Self.isText(element.tag) else { return nil }
-            if element.contents.isEmpty { return .absent }
-            return ReceiptDate.date(in: reader.bytes, element.contents).map { .date($0) }
-        }
-    }
-
-    /// Whether the tag is UTF8String, IA5String or PrintableString. All three are accepted for any text attribute.
-    private static func isText(_ tag: UInt8) -> Bool {
-        tag == BERTag.utf8String || tag == BERTag.ia5String || tag == BERTag.printableString
-    }
-
-    /// Reads a string. Nil for invalid UTF-8 and NUL.
-    @inline(__always) private static func text(in bytes: [UInt8], _ range: Range<Int>) -> ReceiptValue? {
-        let slice = bytes[range]
-        let text = String(decoding: slice, as: UTF8.self)
-        // `String(decoding:)` replaces invalid UTF-8, and then the bytes differ. ASCII, which most texts are, is always
-        // valid. Reject NUL, because PostgreSQL can't store it in text.
-        let isPlain = slice.allSatisfy { $0 < 0x80 && $0 != 0 }
-        return isPlain || !slice.contains(0) && text.utf8.elementsEqual(slice) ? .text(text) : nil
     }
 }

@@ -6,9 +6,9 @@ import TenureCore
 extension AppStoreVerifier {
     /// Verifies an app receipt in BER or DER. `receiptBytes(base64:)` and `receiptBytes(file:)` decode Base64.
     ///
-    /// A receipt with a creation date after `now` is rejected. If the creation date is unreadable, the certificates
-    /// must be valid at `now`. If `now` is nil, the date isn't compared, and a receipt with an unreadable date is
-    /// rejected. The bundle ID is compared; the app's Apple ID isn't.
+    /// A receipt with a creation date more than five minutes after `now` is rejected. If the creation date is missing
+    /// or unreadable, the certificates must be valid at `now`. If `now` is nil, the date isn't compared, and a receipt
+    /// without a readable date is rejected. The bundle ID is compared; the app's Apple ID isn't.
     ///
     /// Throws a `Rejection` with the code of the first failed check, in this order: size, format, algorithm,
     /// certificate chain, purpose of the certificates, signature, payload, validity, app, environment. A signer's key
@@ -24,6 +24,7 @@ extension AppStoreVerifier {
         if let wanted = app.bundleID, !payload.bundleID.utf8.elementsEqual(wanted.utf8) {
             throw Rejection(.wrongApp, "the receipt belongs to the app `\(payload.bundleID)`, not to `\(wanted)`")
         }
+        // For an unknown type, the message has the type as written.
         let environment = try trust.environment(
             named: payload.type?.environment.rawValue ?? payload.receiptType, signedBy: chain)
         return Verified(
@@ -74,7 +75,9 @@ extension AppStoreVerifier {
 }
 
 extension SignedData {
-    /// Whether the key signed the content with this digest, by RSASSA-PKCS1-v1_5 (RFC 8017, section 8.2.2).
+    /// Whether the key made the signature, by RSASSA-PKCS1-v1_5 (RFC 8017, section 8.2.2).
+    ///
+    /// - Parameter contentDigest: the digest of the content.
     fileprivate func isSigned<Hash: HashFunction>(
         by key: _RSA.Signing.PublicKey, hashedBy: Hash.Type, _ contentDigest: Hash.Digest
     ) -> Bool {

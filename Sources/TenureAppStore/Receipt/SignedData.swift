@@ -6,7 +6,7 @@ struct SignedData {
     /// The digest algorithm of the signature.
     enum Digest: Hashable { case sha1, sha256 }
 
-    /// One certificate in the receipt, with the fields that find the signer and its issuer.
+    /// One certificate in the receipt, with the fields by which the signer and its issuer are found.
     struct CertificateEntry {
         /// The range of the whole certificate in DER.
         let encoding: Range<Int>
@@ -27,20 +27,20 @@ struct SignedData {
     /// The index of the signer's certificate.
     let signer: Int
     let digest: Digest
-    /// The signed attributes: `SET OF Attribute` with an implicit tag; nil if the signature covers the content itself.
-    /// `encoding` is the range of all attributes, with tag and length. `messageDigest` is the range of the content's
-    /// digest, which is one of the attributes.
+    /// The attributes that the signature covers; nil if the signature covers the content itself.
     let signedAttributes: SignedAttributes?
     /// The range of the RSA signature.
     let signature: Range<Int>
 
+    /// The range of all signed attributes (`SET OF Attribute` with an implicit tag), with tag and length. One of the
+    /// attributes is the content's digest, at the second range.
     typealias SignedAttributes = (encoding: Range<Int>, messageDigest: Range<Int>)
 
-    /// The content that the signature covers.
+    /// The signed content.
     var contentOctets: ArraySlice<UInt8> { reader.bytes[content] }
 
     /// The bytes of the signed attributes for the signature's hash: with the tag of a SET instead of `[0]` (RFC 5652,
-    /// section 5.4).
+    /// section 5.4). Empty if there are no signed attributes.
     var signedBytes: [UInt8] {
         guard let signedAttributes else { return [] }
         return [BERTag.set] + reader.bytes[signedAttributes.encoding].dropFirst()
@@ -173,8 +173,7 @@ struct SignedData {
         let isSHA256 = reader.equal(digest, ReceiptOID.sha256)
         guard isSHA256 || reader.equal(digest, ReceiptOID.sha1)
         else { throw Rejection(.unsupportedAlgorithm, "the receipt's digest is neither SHA-1 nor SHA-256") }
-        // `rsaEncryption` uses the digest of the separate field. The other algorithms contain a digest, which must be
-        // equal.
+        // `rsaEncryption` doesn't name a digest. The other algorithms do, and it must be the same digest.
         let withDigest = isSHA256 ? ReceiptOID.sha256WithRSA : ReceiptOID.sha1WithRSA
         guard reader.equal(signature, ReceiptOID.rsaEncryption) || reader.equal(signature, withDigest) else {
             throw Rejection(.unsupportedAlgorithm, "the receipt's signature algorithm isn't RSA with the named digest")
@@ -182,8 +181,8 @@ struct SignedData {
         return isSHA256 ? .sha256 : .sha1
     }
 
-    /// Throws unless the signer's digest is the only listed digest: other digests would be unsigned bytes that anyone
-    /// can add.
+    /// Throws unless the signer's digest is the only one in the list. The list isn't signed, so anyone could add other
+    /// digests.
     private static func requireOnly(
         _ digest: Range<Int>, in set: BERElement, _ reader: inout BERReader
     ) throws(Rejection) {
@@ -224,7 +223,7 @@ struct SignedData {
     }
 }
 
-/// Iterates over the elements inside of one element.
+/// Reads the parts of one element, one after another.
 private struct Cursor {
     private var position: Int
     private let limit: Int

@@ -1,18 +1,5 @@
 import TenureJSON
 
-/// Recognizes Apple's root certificates.
-package enum AppleAnchors {
-    private static let fingerprints = Set(TrustAnchors.apple.summaries.map(\.fingerprint))
-
-    /// Whether a root certificate of Apple has this fingerprint.
-    package static func contains(fingerprint: String) -> Bool { fingerprints.contains(fingerprint) }
-
-    /// Whether the last certificate of a verified chain, its anchor, is Apple's.
-    package static func containAnchor(of certificates: [CertificateSummary]) -> Bool {
-        certificates.last.map { contains(fingerprint: $0.fingerprint) } ?? false
-    }
-}
-
 /// The three roots that Apple publishes at apple.com/certificateauthority. A test compares their fingerprints with the
 /// published ones.
 enum AppleRoots {

@@ -4,17 +4,16 @@ import TenureCore
 
 /// A cache of checked certificate chains, so that many artifacts by the same signer need only one check.
 ///
-/// Three tables of limited size have valid chains, valid intermediates and rejected pairs of signer and intermediate.
-/// Only certificates that lead to a trusted root are added to the first two tables. The third table has only a digest
-/// and the reason of each rejected pair, so a repeated bad chain costs only a lookup.
+/// Three tables of limited size hold valid chains, valid intermediates, and rejected pairs. A pair is the certificate
+/// of a signer and the intermediate certificate above it. The third table has only a digest and the reason of each
+/// rejected pair, so a repeated bad chain costs only a lookup.
 ///
 /// An attacker can invent any number of bad chains, and each would cost a signature check. So there is a budget for
 /// failed signature checks. Once the budget is used up, unknown chains are rejected without a check. Rejections that
 /// need no signature check don't use the budget.
 ///
-/// A separate table has the headers of verified JWS, because comparing bytes with a known header is faster than
-/// decoding it. Many different headers can have the same valid pair, because the third certificate (`x5c[2]`) is
-/// ignored. So the chain of an unknown header is looked up by its pair.
+/// A separate list has the headers of verified JWS, because comparing bytes with a known header is faster than
+/// decoding it. A header that isn't in the list may still have a known pair, so its chain is looked up in the tables.
 package final class ChainCache: Sendable {
     /// The tables. The lock is held only while they are read or changed, and never while a signature is checked.
     private let tables = Locked(Tables())
@@ -52,11 +51,9 @@ package final class ChainCache: Sendable {
                 missingTrust: .appStore)
         }
         let pair = ChainID(leaf: leaf, intermediate: intermediate, purpose: purpose)
-        switch tables.withLock({ ($0.chains[pair], $0.rejections[pair]) }) {
-        case (let chain?, _): return chain
-        case (nil, let rejection?): throw rejection
-        case (nil, nil): break
-        }
+        let (knownChain, knownRejection) = tables.withLock { ($0.chains[pair], $0.rejections[pair]) }
+        if let knownChain { return knownChain }
+        if let knownRejection { throw knownRejection }
         do {
             let chain = try validate(leaf: leaf, intermediate: intermediate, roots: roots, purpose: purpose)
             tables.withLock { $0.chains.insert(chain, for: pair) }
@@ -87,7 +84,8 @@ package final class ChainCache: Sendable {
         tables.withLock { $0.headers.first { $0.hasBytes(header) } }
     }
 
-    /// Remembers a header. Headers larger than `maximumHeader` aren't remembered. Genuine headers have 4.5 KB.
+    /// Remembers the header of a JWS after its signature was verified. Headers larger than `maximumHeader` aren't remembered.
+    /// Genuine headers have 4.5 KB.
     package func remember(header: ArraySlice<UInt8>, of chain: TrustedChain) {
         guard header.count <= Self.maximumHeader else { return }
         let known = KnownHeader(bytes: Array(header), chain: chain)
@@ -119,8 +117,8 @@ package final class ChainCache: Sendable {
         }
     }
 
-    /// Runs `check`, and subtracts each signature check in it from the budget. If `check` succeeds, the signature
-    /// checks are given back to the budget: a valid chain is remembered, and costs nothing later.
+    /// Runs `check`, and subtracts each signature check in it from the budget. If `check` succeeds, its signature
+    /// checks are given back, because the budget is only for failed checks.
     private func withBudget<Value>(
         for kind: BudgetKind, _ check: (BudgetUse) throws(Rejection) -> Value
     ) throws(Rejection) -> Value {
@@ -161,6 +159,7 @@ private struct Tables {
     private(set) var headers: [KnownHeader] = []
     /// The index of the header that is replaced next, once there are 16 headers.
     private var nextHeader = 0
+    /// What is left of each budget. A missing budget is full.
     private var allowances: [BudgetKind: Allowance] = [:]
 
     /// Subtracts one signature check from a budget, after adding the checks that the passed time allows. Returns false
@@ -190,7 +189,7 @@ private struct Tables {
         if headers.count < 16 {
             headers.append(header)
         } else {
-            headers[nextHeader % headers.count] = header
+            headers[nextHeader] = header
             nextHeader = (nextHeader + 1) % headers.count
         }
     }

@@ -31,7 +31,8 @@ package struct ParsedCertificate: Sendable {
         } catch {
             throw Rejection(.malformed, "a certificate can't be read: \(Self.reason(of: error))")
         }
-        // RFC 5280, section 4.1.1.2.
+        // The certificate names the algorithm inside and outside of its signed part, which must be equal (RFC 5280,
+        // section 4.1.1.2).
         guard algorithms.signed == algorithms.unsigned
         else { throw Rejection(.malformed, "a certificate names two different algorithms for its signature") }
         self.der = der
@@ -50,14 +51,15 @@ package struct ParsedCertificate: Sendable {
         }
     }
 
-    /// Returns four fields of a TBSCertificate. RFC 5280, section 4.1: version [0], serialNumber, signature, issuer,
-    /// validity, subject, …
+    /// Returns four fields of a TBSCertificate, the signed part of a certificate. RFC 5280, section 4.1: version [0],
+    /// serialNumber, signature, issuer, validity, subject, …
     private static func fields(
         ofTBS bytes: ArraySlice<UInt8>
     ) throws -> (serialNumber: [UInt8], signatureAlgorithm: [UInt8], issuer: [UInt8], subject: [UInt8]) {
         try DER.sequence(DER.parse(bytes), identifier: .sequence) { nodes in
             let missing = ASN1Error.invalidASN1Object(reason: "fields are missing")
             guard var node = nodes.next() else { throw missing }
+            // Skip the version, which certificates of version 1 lack.
             if node.identifier == ASN1Identifier(tagWithNumber: 0, tagClass: .contextSpecific) {
                 guard let next = nodes.next() else { throw missing }
                 node = next
@@ -66,6 +68,7 @@ package struct ParsedCertificate: Sendable {
                 let algorithm = nodes.next(), let issuer = nodes.next(), nodes.next() != nil,
                 let subject = nodes.next()
             else { throw missing }
+            // `DER.sequence` throws if fields are left.
             while nodes.next() != nil {}
             return (
                 Array(serialNumber), Array(algorithm.encodedBytes), Array(issuer.encodedBytes),
@@ -76,8 +79,8 @@ package struct ParsedCertificate: Sendable {
 
     /// Returns the signature algorithm outside the TBSCertificate, in DER.
     ///
-    /// Throws if the signature has unused bits. If a signature ends in zero bits, anyone could declare them unused,
-    /// which would be another encoding of the same certificate.
+    /// Throws if the signature has unused bits. Otherwise anyone could declare zero bits at the end of a signature
+    /// unused, and so make another encoding of the same certificate.
     private static func signatureAlgorithm(of der: [UInt8]) throws -> [UInt8] {
         try DER.sequence(DER.parse(der), identifier: .sequence) { nodes in
             _ = nodes.next()

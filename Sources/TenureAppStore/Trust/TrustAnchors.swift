@@ -7,8 +7,8 @@ import TenureJSON
 public struct TrustAnchors: Sendable {
     package let certificates: [ParsedCertificate]
 
-    /// Apple's three roots. Today, chains of JWS lead to G3, and chains of receipts to Apple Root CA. Apple
-    /// recommends to accept all three.
+    /// Apple's three roots. Today, chains of JWS lead to the root "Apple Root CA - G3", and chains of receipts to
+    /// "Apple Root CA". Apple recommends accepting all three.
     public static let apple = TrustAnchors(unique: AppleRoots.certificates)
 
     /// Reads the contents of a file: one certificate in DER, or any number in PEM.
@@ -37,6 +37,7 @@ public struct TrustAnchors: Sendable {
         self.init(unique: parsed)
     }
 
+    /// Keeps one copy of each certificate.
     private init(unique certificates: [ParsedCertificate]) {
         var seen: Set<[UInt8]> = []
         self.certificates = certificates.filter { seen.insert($0.der).inserted }

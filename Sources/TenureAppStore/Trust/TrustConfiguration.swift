@@ -6,8 +6,8 @@ public struct TrustConfiguration: Sendable {
     /// The trusted certificates by environment. An environment that is missing isn't accepted.
     public let anchors: [AppStoreEnvironment: TrustAnchors]
 
-    /// Creates a configuration with roots for Production and Sandbox, and for Xcode the certificates with which the
-    /// developer's Xcode signs.
+    /// Creates a configuration. The anchors of Production and Sandbox are roots. The anchors of Xcode are the
+    /// certificates with which a developer's Xcode signs.
     ///
     /// Throws `misconfigured` if `anchors` is empty.
     public init(anchors: [AppStoreEnvironment: TrustAnchors]) throws(Rejection) {
@@ -19,8 +19,9 @@ public struct TrustConfiguration: Sendable {
 
     private init(accepting anchors: [AppStoreEnvironment: TrustAnchors]) {
         self.anchors = anchors
-        let roots = anchors.filter { $0.key != .xcode }.sorted { $0.key.rawValue < $1.key.rawValue }.map(\.value)
-        self.roots = roots.dropFirst().reduce(roots.first) { $0?.union($1) }
+        let production = anchors[.production]
+        let sandbox = anchors[.sandbox]
+        roots = if let production, let sandbox { production.union(sandbox) } else { production ?? sandbox }
     }
 
     /// Accepts Production and Sandbox with Apple's roots. The App Store signs for both environments with the same
@@ -39,7 +40,9 @@ public struct TrustConfiguration: Sendable {
     /// The certificates with which Xcode signs directly; nil if Xcode isn't accepted.
     var localSigners: TrustAnchors? { anchors[.xcode] }
 
-    /// Returns the environment in the signed bytes, after checking that `chain` may sign for it.
+    /// Returns the environment that the signed bytes name, after checking that `chain` may sign for it.
+    ///
+    /// Throws `wrongEnvironment`, or `untrustedChain` if the chain's root isn't an anchor of this environment.
     package func environment(named name: String?, signedBy chain: TrustedChain) throws(Rejection) -> AppStoreEnvironment
     {
         guard let name
@@ -48,6 +51,7 @@ public struct TrustConfiguration: Sendable {
             throw Rejection(
                 .wrongEnvironment, "the artifact was signed in `\(name)`, and only \(acceptedNames) is accepted")
         }
+        // Only Xcode signs with a single certificate (a local chain), and it never signs for another environment.
         guard (environment == .xcode) == chain.isLocal else {
             throw Rejection(
                 .wrongEnvironment, "the artifact names the environment `\(name)`, for which its signer may not sign")

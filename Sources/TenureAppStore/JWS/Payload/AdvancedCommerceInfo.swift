@@ -1,10 +1,11 @@
 public import Foundation
 
-/// Information of the Advanced Commerce API in a transaction or in renewal info.
+/// Information of the Advanced Commerce API in a transaction or in renewal info. With this API of Apple, a developer's
+/// server defines the items of a purchase, instead of App Store Connect.
 public struct AdvancedCommerceInfo: Sendable, Hashable, FieldObject {
     /// Apple's consistency token of the subscription. Only in renewal info.
     public let consistencyToken: String?
-    /// The texts that the customer reads.
+    /// The name and the description of the product.
     public let descriptors: AdvancedCommerceDescriptors?
     /// The estimated tax, in thousandths of the currency's unit.
     public let estimatedTax: Int64?
@@ -34,7 +35,7 @@ public struct AdvancedCommerceInfo: Sendable, Hashable, FieldObject {
     }
 }
 
-/// The developer's description of the product.
+/// The developer's name and description of the product.
 public struct AdvancedCommerceDescriptors: Sendable, Hashable, FieldObject {
     /// The developer's description of the product, which customers don't see.
     public let description: String?
@@ -170,9 +171,9 @@ public enum AdvancedCommerceRefundType: String, Sendable, Hashable, CaseIterable
     case custom = "CUSTOM"
 }
 
-/// Whether the customer accepted an item's price increase.
+/// Whether the customer accepted an item's price increase. Apple documents only the names of these values.
 public enum AdvancedCommercePriceIncreaseStatus: String, Sendable, Hashable, CaseIterable {
-    /// The increase is planned. Apple documents only the names of these values.
+    /// The increase is planned.
     case scheduled = "SCHEDULED"
     /// The increase waits for the customer's consent.
     case pending = "PENDING"

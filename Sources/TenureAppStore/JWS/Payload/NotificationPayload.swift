@@ -47,10 +47,8 @@ public struct NotificationPayload: Sendable, Hashable, AppStorePayload {
         tape = read.tape
     }
 
-    /// The first object in the notification that contains an app. Nil if there is no such object.
-    ///
-    /// The object is used only if the notification has none of the four known parts. Apple adds new parts, and a
-    /// notification with a new part is accepted, too.
+    /// The part of a notification that has none of the four known parts: the first object that contains a bundle ID.
+    /// Nil if there is no such object. Apple adds new parts, and a notification with a new part is accepted, too.
     private var unknownPart: NotificationAppData? {
         for index in tape.objects(inObjectAt: tape.root) {
             let part = try? NotificationAppData(reading: FieldReader(tape: tape, index: index))

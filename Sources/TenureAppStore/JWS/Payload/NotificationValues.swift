@@ -1,3 +1,5 @@
+// The enumerations of fields in `NotificationPayload`.
+
 /// The event that a notification reports.
 public enum NotificationType: String, Sendable, Hashable, CaseIterable {
     /// The first purchase in a subscription group, or a new purchase after the subscription had lapsed. Also sent when
@@ -21,7 +23,7 @@ public enum NotificationType: String, Sendable, Hashable, CaseIterable {
     case expired = "EXPIRED"
     /// The customer was asked for consent to a higher price, or has given it. Access doesn't change.
     case priceIncrease = "PRICE_INCREASE"
-    /// Advanced Commerce: the price of an item changes. Access doesn't change.
+    /// Advanced Commerce (see `AdvancedCommerceInfo`): the price of an item changes. Access doesn't change.
     case priceChange = "PRICE_CHANGE"
     /// Advanced Commerce: a name or description was changed.
     case metadataUpdate = "METADATA_UPDATE"
@@ -119,4 +121,18 @@ public enum ExternalPurchaseTokenType: String, Sendable, Hashable, CaseIterable 
     case services = "SERVICES"
     /// Apple's initial acquisition fee applies to the purchase.
     case acquisition = "ACQUISITION"
+}
+
+/// The state of a subscription, as notifications and the App Store Server API report it.
+public enum SubscriptionStatus: Int64, Sendable, Hashable, CaseIterable {
+    /// Entitles the customer. A refund of an older period doesn't change this state.
+    case active = 1
+    /// Doesn't entitle the customer.
+    case expired = 2
+    /// The charge failed and is tried again. Doesn't entitle the customer.
+    case billingRetry = 3
+    /// The charge failed. Entitles the customer until `gracePeriodExpiresDate`.
+    case gracePeriod = 4
+    /// The current period was refunded, or is no longer shared by the family. Doesn't entitle the customer.
+    case revoked = 5
 }

@@ -1,3 +1,5 @@
+// The enumerations of fields in `RenewalInfoPayload`.
+
 /// Whether a subscription renews at the end of its period.
 public enum AutoRenewStatus: Int64, Sendable, Hashable, CaseIterable {
     /// The subscription ends with the current period. `renewalPrice` is then absent.
@@ -26,18 +28,4 @@ public enum PriceIncreaseStatus: Int64, Sendable, Hashable, CaseIterable {
     case notYetAnswered = 0
     /// The customer agreed, or Apple announced an increase that needs no consent.
     case accepted = 1
-}
-
-/// The state of a subscription, as notifications and the App Store Server API report it.
-public enum SubscriptionStatus: Int64, Sendable, Hashable, CaseIterable {
-    /// Entitles the customer. A refund of an older period doesn't change this state.
-    case active = 1
-    /// Doesn't entitle the customer.
-    case expired = 2
-    /// The charge failed and is tried again. Doesn't entitle the customer.
-    case billingRetry = 3
-    /// The charge failed. Entitles the customer until `gracePeriodExpiresDate`.
-    case gracePeriod = 4
-    /// The current period was refunded, or is no longer shared by the family. Doesn't entitle the customer.
-    case revoked = 5
 }

@@ -1,3 +1,5 @@
+// The enumerations of fields in `TransactionPayload`.
+
 /// The type of a product in App Store Connect.
 public enum ProductType: String, Sendable, Hashable, CaseIterable {
     /// Renews until it is canceled. Grants until `expiresDate`, or to the end of a grace period.

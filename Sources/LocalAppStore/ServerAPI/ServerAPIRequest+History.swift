@@ -42,10 +42,10 @@ extension ServerAPIRequest {
         var remaining = transactions[...]
         let revision = queryValue("revision")
         if let revision {
-            guard let last = Revision(revision), last.isKnown(in: state) else {
+            guard let start = Revision(revision), start.isKnown(in: state) else {
                 throw ServerAPIError.invalidRequestRevision
             }
-            remaining = remaining.drop { isDescending ? $0.revision >= last.number : $0.revision <= last.number }
+            remaining = remaining.drop { isDescending ? $0.revision >= start.number : $0.revision <= start.number }
         }
         let page = remaining.prefix(Self.pageSize)
         return [
