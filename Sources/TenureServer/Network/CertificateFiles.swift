@@ -31,8 +31,8 @@ public struct CertificateFiles: Sendable, Hashable {
         }
     }
 
-    /// Reads both files and checks that they match. Throws `certificateFile`, with the path of the file to correct, if a
-    /// file is invalid, the certificate has expired, or the key is for another certificate.
+    /// Reads both files and checks that they match. Throws `certificateFile`, with the path of the file to correct, if
+    /// a file is invalid, the certificate has expired, or the key is for another certificate.
     func contents(now: Date) throws(ServiceError) -> Contents {
         let certificateBytes = try Self.bytes(of: certificate)
         let chain = (try? NIOSSLCertificate.fromPEMBytes(certificateBytes)) ?? []

@@ -25,8 +25,8 @@ struct Peer: Sendable, Hashable {
         }
         isBehindProxy = true
         isLocal = false
-        // Reads the list from its end, up to the first entry that isn't a declared proxy. If that entry isn't an address,
-        // the proxy after it counts as the client.
+        // Reads the list from its end, up to the first entry that isn't a declared proxy. If that entry isn't an
+        // address, the proxy after it counts as the client.
         var address = socket
         if let field = Self.forwardedFor {
             search: for value in headers[values: field].reversed() {
