@@ -11,9 +11,8 @@ struct CustomerRoute: Sendable {
     let personas: ActivePersonas
     let now: @Sendable () -> Date
     let metrics: ServiceMetrics
-    /// Returns the customer with a row ID without suspending, or nil if the database doesn't have the customer. The
-    /// closure itself is nil if the database can't look up customers without suspending. The closure is stored here,
-    /// because `Database.lookUpNow` creates a new closure on each access.
+    /// `Database.lookUpNow`, which returns the customer with a row ID, or nil, without suspending. Nil for a database
+    /// that can't do so. Stored here, because the database creates a new closure on each access.
     let lookUp: (@Sendable (Int64) throws(StoreError) -> Customer?)?
 
     @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {

@@ -27,6 +27,7 @@ struct SyncRoute: Sendable {
         let artifactCount: Int =
             (sync.appTransaction == nil ? 0 : 1) + (sync.receipt == nil ? 0 : 1) + (sync.transactions?.count ?? 0)
             + (sync.renewalInfos?.count ?? 0)
+        // A rejected persona token is among the problems too, but it isn't an artifact.
         metrics.countSync(
             accepted: artifactCount - answer.problems.filter { $0.artifact != ArtifactPath.persona.name }.count,
             rejected: answer.problems.map(\.code))

@@ -58,14 +58,15 @@ struct ActivePersonas: Sendable {
         return .persona(persona)
     }
 
-    /// Returns the persona that replaces the customer of an access token; nil if the token has no persona. Throws if
-    /// the persona has expired or was revoked.
+    /// Returns the persona that replaces the customer of an access token; nil if the token has no persona. Throws in
+    /// the same cases as `persona(_:in:at:)`.
     func persona(of token: AccessToken, at now: Date) async throws -> Persona? {
         try await persona(token.persona, in: token.realm, at: now)
     }
 
     /// Returns the persona with this row ID; nil if `id` is nil. Access tokens and download links contain such a row
-    /// ID. Throws if the persona has expired or was revoked, or if the environment of the realm is Production.
+    /// ID. Throws if the persona is unknown, has expired or was revoked, or if the environment of the realm is
+    /// Production.
     func persona(_ id: Int64?, in realm: Realm, at now: Date) async throws -> Persona? {
         guard let id else { return nil }
         guard let persona = try await store.read({ try $0.persona(id) }), persona.isValid(at: now),

@@ -16,7 +16,7 @@ final class SyncService: Sendable {
     let policies: ActivePolicy
     let signingKeys: SigningKeys
     let accessTokenKey: AccessTokenKey
-    /// Compares entitlements before and after the sync, to find the messages for webhooks; nil if there are no
+    /// Compares entitlements before and after the sync, to find the messages for webhooks. Nil if this service has no
     /// webhooks.
     let entitlementComparer: EntitlementComparer?
     let personas: ActivePersonas
@@ -39,7 +39,7 @@ final class SyncService: Sendable {
 
     /// Verifies and links artifacts, saves what they prove, and decides what the customer may use.
     ///
-    /// Throws a `Problem` if no artifact is accepted.
+    /// Throws a `Problem` if no artifact is accepted, or if the client must send the request again.
     func sync(_ request: SyncRequest, on device: ClaimedDevice, now: Date, logger: Logger) async throws
         -> CustomerAnswer
     {
@@ -163,12 +163,12 @@ final class SyncService: Sendable {
         return Outcome(evidence: evidence, decisions: try policies.decide(customer.facts, evidence, at: now))
     }
 
-    /// Saves artifacts, if nothing proves that they belong to the sender, as a separate customer, called an unbound
-    /// customer. Returns it with decisions that depend on these artifacts alone.
+    /// Saves artifacts without proof that they belong to the sender, as a separate customer: an unbound customer.
+    /// Returns it with the decisions on it.
     ///
-    /// Other people may have copies of signed artifacts. So the decisions also consider the refunds, expirations and
-    /// revocations of the customers with the artifacts' identities. The decisions don't consider the rights of those
-    /// customers, except promises for the same acquisition of the app.
+    /// The artifacts may be copies, with the identities of other customers. The decisions depend on what the artifacts
+    /// prove, and on what those customers have lost: refunds, expirations and revocations. They don't depend on the
+    /// rights of those customers, except promises for the same acquisition of the app.
     private func saveUnbound(
         _ verified: VerifiedArtifacts, _ linked: LinkedArtifacts, in realm: Realm, now: Date
     ) async throws -> (Customer, Outcome) {
@@ -185,7 +185,7 @@ final class SyncService: Sendable {
         return (customer, try decide(on: customer, as: nil, now: now))
     }
 
-    /// Makes an access token. With a persona, the token ends no later than the persona.
+    /// Makes an access token. With a persona, the token expires no later than the persona.
     private func accessToken(
         for customer: Customer, bound isBound: Bool, as persona: StoredPersona?, now: Date
     ) -> AccessTokenResponse {
@@ -197,7 +197,7 @@ final class SyncService: Sendable {
         return AccessTokenResponse(value: accessTokenKey.text(of: token), expiresAt: token.expiresAt)
     }
 
-    /// The response if no artifact is accepted.
+    /// Returns the response if no artifact is accepted.
     ///
     /// - Parameter mayBeAcceptedLater: Whether a rejected artifact may be accepted later, so that the client should
     ///   send all artifacts again.
