@@ -4,7 +4,7 @@ import ServiceLifecycle
 import TenureCore
 import TenureStore
 
-/// The webhooks of a running service: registered in the database, and delivered by services.
+/// Registers the webhooks of a starting service in the database, and creates the services that deliver messages.
 extension ServiceConfiguration {
     /// Stores the webhook endpoints in the database. The service does this before it writes anything else, so that all
     /// later changes queue messages for the endpoints. This method doesn't remove endpoints that aren't in the
@@ -35,6 +35,7 @@ extension ServiceConfiguration {
         sender.timeouts = webhookDelivery.timeouts
         metrics.register(endpoints: webhooks.map(\.name))
         let workers = webhooks.compactMap { webhook -> EndpointWorker? in
+            // The service doesn't start with an invalid URL.
             guard let target = try? webhook.target.get() else { return nil }
             return EndpointWorker(
                 webhook: webhook, target: target, sender: sender, store: store, bundleID: policy.app.bundleID,
@@ -46,5 +47,17 @@ extension ServiceConfiguration {
             retention: TimeInterval(webhookSettings.retentionDays) * 86_400, now: now,
             interval: webhookDelivery.interval, logger: logger)
         return (entitlementChanges, WebhookService(workers: workers))
+    }
+}
+
+/// Delivers messages to all endpoints. Each endpoint has its own worker, so a slow endpoint doesn't delay the other
+/// endpoints.
+struct WebhookService: Service {
+    let workers: [EndpointWorker]
+
+    func run() async throws {
+        await withTaskGroup(of: Void.self) { group in
+            for worker in workers { group.addTask { await worker.run() } }
+        }
     }
 }
