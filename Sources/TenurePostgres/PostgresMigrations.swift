@@ -81,8 +81,3 @@ extension PostgresConnection {
         return header
     }
 }
-
-extension PostgresAddress {
-    /// Server, database and schema, without secrets.
-    package var fullName: String { "\(description)?schema=\(schema)" }
-}

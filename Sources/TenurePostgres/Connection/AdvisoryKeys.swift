@@ -21,9 +21,9 @@ struct AdvisoryKeys: Hashable {
         writers = Self.writers(in: schema)
     }
 
-    /// The number of the lock that all writing transactions share. A transaction that must write alone, such as a
-    /// migration, holds it exclusively. Each transaction takes this lock first, so that it never waits for the lock
-    /// while it holds a key.
+    /// Returns the number of the lock that all writing transactions share. A transaction that must write alone, such as
+    /// a migration, holds it exclusively. Each transaction takes this lock first, so that it never waits for it while
+    /// it holds a key.
     static func writers(in schema: String) -> Int64 { number("migrations", schema, "") }
 
     /// The SQL that takes all locks, to append to `BEGIN`. It is a single statement, so that `statement_timeout` limits

@@ -26,6 +26,9 @@ package struct PostgresAddress: Sendable, Hashable {
     /// The URL for libpq, which may contain a password.
     let url: Secret<String>
 
+    /// Server, database and schema, without secrets.
+    package var fullName: String { "\(description)?schema=\(schema)" }
+
     /// Whether a string begins like the URL of a PostgreSQL database.
     package static func isPostgres(_ url: String) -> Bool {
         url.hasPrefix("postgres://") || url.hasPrefix("postgresql://")
@@ -61,6 +64,7 @@ package struct PostgresAddress: Sendable, Hashable {
                 database: description,
                 detail: "`schema=\(schema)` isn't a valid name: use 1 to 63 letters, digits and `_`, and not `pg_…`")
         }
+        // Text that isn't a number becomes 0, which isn't allowed either.
         connections = tenureOptions["connections"].map { Int($0) ?? 0 } ?? 16
         guard (1...500).contains(connections) else {
             throw .unusable(
@@ -81,14 +85,7 @@ package struct PostgresAddress: Sendable, Hashable {
     /// Whether a string is a valid name of a schema. PostgreSQL reserves names that begin with `pg_`.
     private static func isSchema(_ name: String) -> Bool {
         (1...63).contains(name.utf8.count) && !name.hasPrefix("pg_")
-            && name.utf8.allSatisfy {
-                switch $0 {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
-                    true
-                default: false
-                }
-            }
+            && name.allSatisfy { $0 == "_" || ($0.isASCII && ($0.isLetter || $0.isNumber)) }
     }
 
     /// Whether a PostgreSQL URL contains a password, as far as it can be parsed.
