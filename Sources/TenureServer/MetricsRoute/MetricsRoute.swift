@@ -1,7 +1,6 @@
 import Foundation
 import Hummingbird
 import TenureAPI
-import TenureCore
 
 /// `GET /metrics`: the metrics of all apps in Prometheus' text format.
 struct MetricsRoute: Sendable {

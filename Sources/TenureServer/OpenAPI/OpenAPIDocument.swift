@@ -1,4 +1,3 @@
-import TenureAPI
 import TenureJSON
 import Yams
 

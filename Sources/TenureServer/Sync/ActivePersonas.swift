@@ -75,8 +75,3 @@ struct ActivePersonas: Sendable {
         return persona.persona
     }
 }
-
-extension Customer {
-    /// Returns the customer's evidence. A persona replaces what is known about the app's acquisition.
-    func evidence(as persona: Persona?) -> Evidence { facts.evidence(in: realm.environment, as: persona) }
-}

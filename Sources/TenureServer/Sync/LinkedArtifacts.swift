@@ -1,4 +1,5 @@
 import Crypto
+import Foundation
 import TenureAPI
 import TenureAppStore
 import TenureCore
