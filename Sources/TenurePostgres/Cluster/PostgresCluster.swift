@@ -60,6 +60,7 @@ final class PostgresCluster: Sendable {
                 return try setPrimary(try PostgresConnection(to: address, at: primary, for: role))
             } catch {
                 state.withLock { if $0.primary === primary { $0.primary = nil } }
+                // With a single server, there is no other primary to find.
                 guard hosts.count > 1 else { throw error }
             }
         }

@@ -40,8 +40,8 @@ struct AdvisoryKeys: Hashable {
 
     /// Returns the number of the advisory lock for a key.
     ///
-    /// The number is a hash of the kind of lock (`key`, `all` or `migrations`), the schema and the key: FNV-1a with the
-    /// final steps of MurmurHash, so that similar keys get very different numbers.
+    /// The number is a hash of the kind of lock (`key`, `all` or, for writers, `migrations`), the schema and the key.
+    /// The hash is FNV-1a with the final steps of MurmurHash, so that similar keys get very different numbers.
     static func number(_ kind: String, _ schema: String, _ key: String) -> Int64 {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in "tenure \(kind)\u{0}\(schema)\u{0}\(key)".utf8 { hash = (hash ^ UInt64(byte)) &* 0x0100_0000_01b3 }

@@ -46,8 +46,8 @@ package struct JSONLogHandler: LogHandler {
         write(Array(String(decoding: json.bytes, as: UTF8.self).escapedJSONForDisplay.utf8) + [UInt8(ascii: "\n")])
     }
 
-    /// The names of fields for metadata keys that the line can't or needn't repeat. Hummingbird's key for the request
-    /// ID is shortened. A key that is already the name of another field gets a `_`.
+    /// The metadata keys that get another name in the line. Hummingbird's key for the request ID is shortened. A key
+    /// that is the name of another field gets a trailing `_`.
     private static let names = [
         RequestID.metadataKey: "request", "time": "time_", "level": "level_", "message": "message_",
     ]

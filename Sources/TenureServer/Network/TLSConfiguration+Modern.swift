@@ -8,7 +8,7 @@ extension TLSConfiguration {
         cipherSuiteValues = Self.modernSuites
     }
 
-    /// The allowed cipher suites of TLS 1.2. Those of TLS 1.3 can't be chosen: all of them have forward secrecy and
+    /// The allowed cipher suites of TLS 1.2. Those of TLS 1.3 can't be chosen, and all of them have forward secrecy and
     /// AEAD.
     private static let modernSuites: [NIOTLSCipher] = [
         .TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, .TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,

@@ -28,8 +28,8 @@ struct PolicyChange {
     init?(of policy: Policy, on platform: Platform) {
         let eras = policy.eras
         // The era in which the app first appeared on the platform. Only later eras are changes.
-        let first = eras.indices.last { Self.beginning(of: eras[$0], on: platform) == .new } ?? 0
-        let changes = eras.indices.filter { $0 > first && Self.beginning(of: eras[$0], on: platform) != nil }
+        let firstEra = eras.indices.last { Self.beginning(of: eras[$0], on: platform) == .new } ?? 0
+        let changes = eras.indices.filter { $0 > firstEra && Self.beginning(of: eras[$0], on: platform) != nil }
         func isHonored(_ era: Era, by entitlement: Entitlement) -> Bool {
             (entitlement.honors ?? []).contains { $0.era == era.name }
         }
@@ -63,7 +63,8 @@ struct PolicyChange {
     /// The platform's releases in the policy, the oldest first.
     private static func releases(of policy: Policy, on platform: Platform) -> [Release] {
         let own = policy.releases.filter { $0.platform == platform }
-        let list = own.isEmpty && platform.inheritsFromIOS ? policy.releases.filter { $0.platform == .iOS } : own
+        let inherits = own.isEmpty && platform.inheritsFromIOS
+        let list = inherits ? policy.releases.filter { $0.platform == .iOS } : own
         // A list with undated releases already has the oldest first.
         if list.contains(where: { $0.releasedAt == .undated }) { return list }
         return list.sorted { ($0.releasedAt.date ?? .distantPast) < ($1.releasedAt.date ?? .distantPast) }

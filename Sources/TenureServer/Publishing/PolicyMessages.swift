@@ -135,7 +135,7 @@ package struct RehearsalAnswer: Sendable, Hashable, Codable {
     package let customers: Int
     /// The number of customers who gain something.
     package let gaining: Int
-    /// The number of customers who lose something if the promises of it end.
+    /// The number of customers who lose something if the publication ends their promises of it.
     package let losing: Int
     /// The number of customers who lose something even if promises are kept.
     package let losingWithPromises: Int

@@ -102,7 +102,8 @@ final class SyncService: Sendable {
         return answer
     }
 
-    /// The customer after the update, and the decisions or the problem with which the decisions failed.
+    /// The customer after the update, and the decisions or the problem with which the decisions failed. The update is
+    /// saved in both cases.
     private typealias SavedCustomer = (customer: Customer, outcome: Result<Outcome, Problem>)
 
     /// The decisions, the evidence on which they are based, and which artifacts were accepted.

@@ -15,8 +15,8 @@ extension ServiceConfiguration {
     func registerWebhooks(in store: Store) async throws(ServiceError) {
         do {
             let version = try await store.read { try $0.publication() }?.version
-            let published = try await store.read { try $0.policies() }.first { $0.version == version }?.sha256
-            let sha256 = published ?? ActivePolicy.digest(of: policy)
+            let publishedSHA256 = try await store.read { try $0.policies() }.first { $0.version == version }?.sha256
+            let sha256 = publishedSHA256 ?? ActivePolicy.digest(of: policy)
             let comparisonKey = "\(Data(sha256).base64EncodedString()) \(webhookSettings.expiringDays)"
             try await store.write(at: now(), locking: [.endpoints]) {
                 try $0.register(webhooks.map(\.endpoint), comparisonKey: comparisonKey)
