@@ -63,8 +63,7 @@ struct PolicyChange {
     /// The platform's releases in the policy, the oldest first.
     private static func releases(of policy: Policy, on platform: Platform) -> [Release] {
         let own = policy.releases.filter { $0.platform == platform }
-        let inherits = own.isEmpty && platform.inheritsFromIOS
-        let list = inherits ? policy.releases.filter { $0.platform == .iOS } : own
+        let list = (own.isEmpty && platform.inheritsFromIOS) ? policy.releases.filter { $0.platform == .iOS } : own
         // A list with undated releases already has the oldest first.
         if list.contains(where: { $0.releasedAt == .undated }) { return list }
         return list.sorted { ($0.releasedAt.date ?? .distantPast) < ($1.releasedAt.date ?? .distantPast) }
