@@ -3,6 +3,7 @@ import Foundation
 import TenureCore
 import TenureStore
 
+/// Connects to a server, and reads what the server reports about itself.
 extension PostgresConnection {
     /// Connects to one host, and returns libpq's connection. Throws after `connectTimeout`. The system resolves the
     /// host's name, and may take longer.

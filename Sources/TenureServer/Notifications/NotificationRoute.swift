@@ -21,7 +21,7 @@ struct NotificationRoute: Sendable {
             Array(notification.signedPayload.utf8), now: now(), logger: context.logger)
         return .jsonObject(capacity: 32) { json in
             // `kept`: stored now. `erased`: not stored, because its customer was erased. `known`: it was stored before.
-            json.field("status", reception.isNew ? "kept" : reception.isOfErasedCustomer ? "erased" : "known")
+            json.field("status", reception.isNew ? "kept" : (reception.isOfErasedCustomer ? "erased" : "known"))
         }
     }
 }

@@ -4,8 +4,8 @@ import TenureCore
 import TenureJSON
 import TenureStore
 
-/// Finds the persona in a sync or an access token, and checks that the persona has neither expired nor been revoked. A
-/// persona is a test customer that replaces the real one in sandbox builds.
+/// Finds the persona in a sync or an access token, and rejects personas that have expired or were revoked. A persona is
+/// a test customer that replaces the real one in sandbox builds.
 struct ActivePersonas: Sendable {
     let store: Store
     let keys: SigningKeys

@@ -74,13 +74,13 @@ final class SyncService: Sendable {
 
         // 4. Respond. If the artifacts are unbound (none was signed for the sender's device), the response shows only
         //    what they prove by themselves. A persona replaces the customer in the response only, and is never saved.
-        let result = try outcome.get()
+        let linkedOutcome = try outcome.get()
         var (shownCustomer, shownOutcome) =
-            linked.isBound ? (customer, result) : try await saveUnbound(verified, linked, in: realm, now: now)
+            linked.isBound ? (customer, linkedOutcome) : try await saveUnbound(verified, linked, in: realm, now: now)
         let persona = personaCheck.persona
         if let persona { shownOutcome = try self.decide(on: shownCustomer, as: persona.persona, now: now) }
         var answer = CustomerAnswer(shownCustomer, evidence: shownOutcome.evidence, decisions: shownOutcome.decisions)
-        answer.problems = (result.rejected + personaCheck.rejected).problems
+        answer.problems = (linkedOutcome.rejected + personaCheck.rejected).problems
         answer.accessToken = accessToken(for: shownCustomer, bound: linked.isBound, as: persona, now: now)
         // Only an app transaction for this device proves enough for an entitlement token.
         let keys = signingKeys.current
@@ -96,8 +96,8 @@ final class SyncService: Sendable {
         logger.debug(
             "synced",
             metadata: [
-                "environment": "\(realm.environment.rawValue)", "counted": "\(result.acceptedCount)",
-                "refused": "\(result.rejected.count)", "bound": "\(linked.isBound)",
+                "environment": "\(realm.environment.rawValue)", "counted": "\(linkedOutcome.acceptedCount)",
+                "refused": "\(linkedOutcome.rejected.count)", "bound": "\(linked.isBound)",
             ])
         return answer
     }
