@@ -2,7 +2,6 @@ import Foundation
 import Hummingbird
 import TenureAPI
 import TenureCore
-import TenureJSON
 import TenureStore
 
 /// `POST /v1/trials/{entitlement}/sessions`: begins a session of a trial, once for each ID that the app sends.

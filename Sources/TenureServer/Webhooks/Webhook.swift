@@ -1,5 +1,4 @@
 import Foundation
-import TenureAPI
 import TenureCore
 import TenureJSON
 import TenureStore
