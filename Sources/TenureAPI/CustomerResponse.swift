@@ -9,7 +9,7 @@ package struct CustomerResponse: Sendable, Hashable, Decodable {
     /// Whether the artifacts are bound to the device that sent them. Otherwise, anyone may have sent copies of the
     /// artifacts.
     package let bound: Bool
-    /// The environment that signed the artifacts. Customers of different environments are never mixed.
+    /// The App Store environment of the artifacts. Customers of different environments are never mixed.
     package let environment: AppStoreEnvironment
     /// Whether a test authority signed the artifacts instead of Apple.
     package let isTest: Bool
@@ -25,8 +25,8 @@ package struct CustomerResponse: Sendable, Hashable, Decodable {
     /// The entitlement token, a compact JWS that states the customer's entitlements for this device. Only the response
     /// to a sync with an app transaction that was signed for the device can have it.
     package let entitlementToken: String?
-    /// The signed statements that vouch for the key that signed `entitlementToken`. Nil if the app must have pinned
-    /// that key itself.
+    /// The statements of older keys or an offline root that vouch for the key of `entitlementToken`. Nil
+    /// without such statements: then the app must have pinned this key.
     package let signingKey: SigningKeyResponse?
     /// The access token for further requests. Only the response to a sync has it.
     package let accessToken: AccessTokenResponse?

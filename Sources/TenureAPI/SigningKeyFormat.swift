@@ -1,14 +1,14 @@
 import TenureJSON
 
 /// The `typ` in the header of each kind of compact JWS that a signing key or an offline root signs, so that a JWS of
-/// one kind isn't accepted as another kind. An offline root is a key without a network that signs and revokes signing
-/// keys.
+/// one kind isn't accepted as another kind. An offline root is a key that is kept offline, and that signs and revokes
+/// signing keys.
 package enum SignedType {
     /// An entitlement token.
     package static let entitlementToken = "tenure-entitlement+jwt"
     /// A statement by which a signing key vouches for the next signing key.
     package static let keyStatement = "tenure-key+jwt"
-    /// A statement of the offline root that a signing key may sign for a limited period.
+    /// A statement by which the offline root permits a signing key to sign for a limited period.
     package static let rootStatement = "tenure-root+jwt"
     /// The offline root's list of revoked signing keys.
     package static let revocations = "tenure-revocations+jwt"
@@ -26,8 +26,8 @@ package enum SigningKeyBounds {
     package static let maximumRevocationsSize = 16 * 1024
 }
 
-/// The statements that vouch for the key that signed an entitlement token. The token itself doesn't contain the
-/// statements, because it must fit in an HTTP header.
+/// The statements that vouch for the signing key of an entitlement token. The token doesn't contain them, because it
+/// must fit in an HTTP header.
 package struct SigningKeyResponse: Sendable, Hashable, Codable {
     /// Statements by which older keys vouch for newer keys, oldest first. The last statement is about the key in use.
     package var chain: [String]?
@@ -43,7 +43,7 @@ package struct SigningKeyResponse: Sendable, Hashable, Codable {
         self.revocations = revocations
     }
 
-    /// Whether there are no statements, so that apps must have pinned the key that signed the token.
+    /// Whether there are no statements, so that apps must have pinned the signing key.
     package var isEmpty: Bool { chain == nil && root == nil && revocations == nil }
 }
 

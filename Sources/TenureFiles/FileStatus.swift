@@ -1,6 +1,7 @@
 import Foundation
 
-/// The attributes of a regular file.
+/// The attributes of a regular file. In apps, Apple requires a reason for `lstat`, which the client's privacy manifest
+/// declares.
 package struct FileStatus: Sendable, Hashable {
     /// The size in bytes.
     package let size: Int64

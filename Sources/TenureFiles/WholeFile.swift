@@ -13,8 +13,8 @@ package struct WholeFile: Sendable {
     /// Returns the file's bytes; nil if there is no such file. Throws if the file is a pipe, without waiting for a
     /// writer.
     ///
-    /// Apps contain this code, and Apple requires that they declare a reason for calls such as `fstat`. So this method
-    /// gets the size from `lseek`. Callers that need other attributes read them from the descriptor in `inspect`.
+    /// Apple requires apps to declare a reason for calls such as `fstat`. This method needs none, because it gets the
+    /// size from `lseek`. Callers that need other attributes read them from the descriptor in `inspect`.
     ///
     /// - Parameters:
     ///   - maximumSize: the maximum size in bytes. If the file is larger, the result has `maximumSize` + 1 bytes, so
@@ -112,30 +112,4 @@ package struct FileFailure: Error, Sendable, CustomStringConvertible {
     }
 
     package var description: String { "can't \(operation) `\(path)` (\(reason))" }
-}
-
-/// Reads bytes until the buffer is full or the file ends. Returns their number. Nil if the file can't be read; `errno`
-/// has the reason.
-package func readBytes(from descriptor: CInt, into buffer: UnsafeMutableRawBufferPointer) -> Int? {
-    var filled = 0
-    while filled < buffer.count {
-        let free = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
-        let count = read(descriptor, free.baseAddress, free.count)
-        if count == 0 { break }
-        guard count > 0 || errno == EINTR else { return nil }
-        filled += max(0, count)
-    }
-    return filled
-}
-
-/// Writes bytes to a file, a pipe or a terminal. Returns false if not all of them could be written; `errno` has the
-/// reason.
-package func writeBytes(_ bytes: UnsafeRawBufferPointer, to descriptor: CInt) -> Bool {
-    var rest = bytes[...]
-    while !rest.isEmpty {
-        let count = write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-        guard count > 0 || (count < 0 && errno == EINTR) else { return false }
-        rest = rest.dropFirst(max(0, count))
-    }
-    return true
 }

@@ -41,8 +41,8 @@ final class Exchange: Sendable {
     }
 
     let request: TransportRequest
-    /// Gets the status and header fields of the response, and returns whether the caller wants the body in pieces. Nil
-    /// if the caller waits for the whole response.
+    /// For a caller that takes the body in pieces: gets the status and header fields of the response, and returns
+    /// whether the caller wants the body. Nil for a caller that waits for the whole response.
     private let accept: (@Sendable (TransportResponse) -> Bool)?
     private let state = Locked(State())
 
@@ -73,7 +73,7 @@ final class Exchange: Sendable {
     /// Ends the exchange, unless it has ended.
     func end(_ outcome: Outcome) {
         let (completion, waiter) = state.withLock { state in
-            // After the end, there is neither a completion nor a waiter.
+            // If the exchange has ended before, `completion` and `waiter` are nil already.
             if state.outcome == nil {
                 state.outcome = outcome
                 state.body = Data()
@@ -96,8 +96,8 @@ final class Exchange: Sendable {
         end(.success(whole))
     }
 
-    /// Receives the status and header fields. Returns false if no body must be received, because the caller doesn't
-    /// want the body or the response isn't an HTTP response. The exchange has ended then.
+    /// Receives the status and header fields, and returns whether to receive the body. Ends the exchange and returns
+    /// false if the caller doesn't want the body, or if the response isn't an HTTP response.
     func receive(_ response: URLResponse) -> Bool {
         guard let accept else { return true }
         guard let head = TransportResponse(head: response) else {
@@ -110,7 +110,8 @@ final class Exchange: Sendable {
         return false
     }
 
-    /// Receives a part of the body. Returns false if the body is longer than the request allows.
+    /// Receives a part of the body. Returns false if the body is longer than the request allows; the exchange doesn't
+    /// end by itself then.
     func receive(_ data: Data) -> Bool {
         let isStreamed = accept != nil
         let (fits, waiter) = state.withLock { state in

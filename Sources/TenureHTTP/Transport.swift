@@ -89,7 +89,7 @@ package struct TransportResponse: Sendable, Hashable {
     private let headers: [String: String]
     package var body: Data
 
-    /// Creates a response. The case of header names doesn't matter.
+    /// Creates a response. Header names are compared without their case; of two equal names, only one value is kept.
     package init(status: Int, headers: [String: String] = [:], body: Data) {
         self.status = status
         self.headers = Dictionary(headers.map { ($0.lowercased(), $1) }) { first, _ in first }

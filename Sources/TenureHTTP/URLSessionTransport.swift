@@ -42,7 +42,7 @@ package final class URLSessionTransport: Transport {
         session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: queue)
     }
 
-    /// The longest timeout in seconds: a week, so that URLSession's own timeouts never end a request.
+    /// The longest timeout in seconds: a week.
     private static let longestTimeout: TimeInterval = 7 * 86_400
 
     package func send(_ request: TransportRequest) async throws(TransportFailure) -> TransportResponse {
@@ -87,6 +87,7 @@ package final class URLSessionTransport: Transport {
         let limit = min(max(0, exchange.request.timeout), Self.longestTimeout)
         while let silence = exchange.silence {
             guard silence < limit else { return stop(exchange, .timedOut(seconds: exchange.request.timeout)) }
+            // One millisecond more, so that the limit has passed afterward.
             let pause = UInt64((limit - silence) * 1e9) + 1_000_000
             guard (try? await Task.sleep(nanoseconds: pause)) != nil else { return }
         }

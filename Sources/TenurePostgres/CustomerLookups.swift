@@ -88,13 +88,13 @@ final class CustomerLookups: Sendable {
     /// Queues look-ups. If look-ups wait and fewer than `connections` connections are busy, asks the pool for another
     /// connection.
     private func submit(_ lookups: [Lookup]) {
-        let begins = queue.withLock { queue in
+        let needsConnection = queue.withLock { queue in
             queue.waiting += lookups
             guard queue.busyConnections < Self.connections, !queue.waiting.isEmpty else { return false }
             queue.busyConnections += 1
             return true
         }
-        guard begins else { return }
+        guard needsConnection else { return }
         pool.submit(
             run: { connection throws(PostgresFailure) in self.answer(on: connection) },
             fail: { error in self.fail(with: error) })

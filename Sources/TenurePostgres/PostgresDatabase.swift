@@ -20,9 +20,10 @@ package struct PostgresDatabase: Database {
     /// Connects and opens the database.
     ///
     /// - Parameters:
-    ///   - waitTimeout: How long a transaction may wait for a connection. With the default,
-    ///     waiting transactions survive a short restart of the server.
-    ///   - storage: Stores which server was the primary, also across restarts of the process.
+    ///   - waitTimeout: How long a transaction may wait for a connection. With the default, waiting transactions
+    ///     survive a short restart of the server.
+    ///   - storage: Stores which server was the primary, so that the process knows it after a restart; nil to store
+    ///     nothing.
     package init(
         _ address: PostgresAddress, _ opening: DatabaseOpening = DatabaseOpening(), waitTimeout: Duration = .seconds(3),
         storage: PrimaryStorage? = nil

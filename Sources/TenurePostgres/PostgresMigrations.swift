@@ -11,6 +11,7 @@ extension PostgresConnection {
         let requirements = opening.requirements(for: address.fullName)
         var header = try transact(.reading) { () throws(PostgresFailure) in try headerIfAny() }
         if let header { try check(header, for: opening) }
+        // The database lacks the app or a migration, or there is no database yet.
         let needsChange =
             header.map { ($0.bundleID == nil && opening.bundleID != nil) || $0.version < requirements.version } ?? true
         let mayChange = header == nil ? opening.creates : opening.migrates
@@ -80,9 +81,4 @@ extension PostgresConnection {
         guard steps.count <= header.version else { throw PostgresFailure(.newerDatabase(path: address.fullName)) }
         return header
     }
-}
-
-extension PostgresAddress {
-    /// Server, database and schema, without secrets.
-    package var fullName: String { "\(description)?schema=\(schema)" }
 }

@@ -60,6 +60,7 @@ final class PostgresCluster: Sendable {
                 return try setPrimary(try PostgresConnection(to: address, at: primary, for: role))
             } catch {
                 state.withLock { if $0.primary === primary { $0.primary = nil } }
+                // With a single server, there is no other primary to find.
                 guard hosts.count > 1 else { throw error }
             }
         }
@@ -97,7 +98,8 @@ final class PostgresCluster: Sendable {
             case .success(let connection):
                 do {
                     try check(connection)
-                    if connection.server.timeline > best?.server.timeline ?? 0 || best == nil { best = connection }
+                    let highest = best?.server.timeline ?? 0
+                    if best == nil || connection.server.timeline > highest { best = connection }
                 } catch {
                     failures.append(error)
                 }
@@ -243,21 +245,4 @@ final class PostgresCluster: Sendable {
 
     /// The seconds between two checks.
     private static let watchInterval = 3.0
-}
-
-/// One server, and a counter that tells which connections to it are still valid.
-final class PostgresHost: Sendable {
-    let name: PostgresHostName
-    /// How many times all connections were dropped.
-    private let drops = Locked(0)
-
-    init(_ name: PostgresHostName) { self.name = name }
-
-    /// A number that grows when all connections are dropped. A connection is valid as long as the number is the same as
-    /// when the connection was opened.
-    var generation: Int { drops.withLock { $0 } }
-
-    /// Ends all connections to this server, even connections that wait for an answer. Called if the server didn't
-    /// answer on one of them, no longer accepts writes, or was replaced by another server.
-    func dropConnections() { drops.withLock { $0 += 1 } }
 }

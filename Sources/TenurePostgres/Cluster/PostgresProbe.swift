@@ -38,10 +38,10 @@ final class PostgresProbe: @unchecked Sendable {
         var deadline = Date().addingTimeInterval(Double(2 * address.connectTimeout) + 1)
         condition.lock()
         defer { condition.unlock() }
-        var mayEndEarly = false
+        var hasWriter = false
         while receivedAnswers.count < hosts.count {
-            if !mayEndEarly, receivedAnswers.contains(where: { (try? $0.answer.get())?.server.takesWrites == true }) {
-                mayEndEarly = true
+            if !hasWriter, receivedAnswers.contains(where: { (try? $0.answer.get())?.server.takesWrites == true }) {
+                hasWriter = true
                 deadline = min(deadline, Date().addingTimeInterval(Self.grace))
             }
             guard condition.wait(until: deadline) else { break }

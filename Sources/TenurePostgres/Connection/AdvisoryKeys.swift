@@ -21,9 +21,9 @@ struct AdvisoryKeys: Hashable {
         writers = Self.writers(in: schema)
     }
 
-    /// The number of the lock that all writing transactions share. A transaction that must write alone, such as a
-    /// migration, holds it exclusively. Each transaction takes this lock first, so that it never waits for the lock
-    /// while it holds a key.
+    /// Returns the number of the lock that all writing transactions share. A transaction that must write alone, such as
+    /// a migration, holds it exclusively. Each transaction takes this lock first, so that it never waits for it while
+    /// it holds a key.
     static func writers(in schema: String) -> Int64 { number("migrations", schema, "") }
 
     /// The SQL that takes all locks, to append to `BEGIN`. It is a single statement, so that `statement_timeout` limits
@@ -40,8 +40,8 @@ struct AdvisoryKeys: Hashable {
 
     /// Returns the number of the advisory lock for a key.
     ///
-    /// The number is a hash of the kind of lock (`key`, `all` or `migrations`), the schema and the key: FNV-1a with the
-    /// final steps of MurmurHash, so that similar keys get very different numbers.
+    /// The number is a hash of the kind of lock (`key`, `all` or, for writers, `migrations`), the schema and the key.
+    /// The hash is FNV-1a with the final steps of MurmurHash, so that similar keys get very different numbers.
     static func number(_ kind: String, _ schema: String, _ key: String) -> Int64 {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in "tenure \(kind)\u{0}\(schema)\u{0}\(key)".utf8 { hash = (hash ^ UInt64(byte)) &* 0x0100_0000_01b3 }

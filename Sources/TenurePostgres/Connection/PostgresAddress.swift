@@ -26,6 +26,9 @@ package struct PostgresAddress: Sendable, Hashable {
     /// The URL for libpq, which may contain a password.
     let url: Secret<String>
 
+    /// Server, database and schema, without secrets.
+    package var fullName: String { "\(description)?schema=\(schema)" }
+
     /// Whether a string begins like the URL of a PostgreSQL database.
     package static func isPostgres(_ url: String) -> Bool {
         url.hasPrefix("postgres://") || url.hasPrefix("postgresql://")
@@ -61,6 +64,7 @@ package struct PostgresAddress: Sendable, Hashable {
                 database: description,
                 detail: "`schema=\(schema)` isn't a valid name: use 1 to 63 letters, digits and `_`, and not `pg_…`")
         }
+        // Text that isn't a number becomes 0, which isn't allowed either.
         connections = tenureOptions["connections"].map { Int($0) ?? 0 } ?? 16
         guard (1...500).contains(connections) else {
             throw .unusable(
@@ -81,14 +85,7 @@ package struct PostgresAddress: Sendable, Hashable {
     /// Whether a string is a valid name of a schema. PostgreSQL reserves names that begin with `pg_`.
     private static func isSchema(_ name: String) -> Bool {
         (1...63).contains(name.utf8.count) && !name.hasPrefix("pg_")
-            && name.utf8.allSatisfy {
-                switch $0 {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
-                    true
-                default: false
-                }
-            }
+            && name.allSatisfy { $0 == "_" || ($0.isASCII && ($0.isLetter || $0.isNumber)) }
     }
 
     /// Whether a PostgreSQL URL contains a password, as far as it can be parsed.
@@ -159,51 +156,5 @@ extension String {
     var onOneLine: String {
         split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
             .joined(separator: "; ")
-    }
-}
-
-/// One of the servers that a URL names. If a field is empty, libpq (PostgreSQL's C library) uses its default.
-struct PostgresHostName: Sendable, Hashable, CustomStringConvertible {
-    /// The name or IP address of the server, or the folder of its socket.
-    let host: String
-    /// The IP address, if the URL has the option `hostaddr`, so that the name isn't resolved.
-    let address: String
-    let port: String
-
-    var description: String {
-        let name = host.isEmpty ? (address.isEmpty ? "localhost" : address) : host
-        return port.isEmpty ? name : "\(name):\(port)"
-    }
-
-    /// Returns the servers in the options of a URL. If the URL names none, returns those in libpq's environment
-    /// variables, such as `PGHOST`.
-    ///
-    /// - Parameters:
-    ///   - options: the options that libpq reads in the URL, by name.
-    ///   - database: the name of the database for the error message.
-    static func all(in options: [String: String], database: String) throws(StoreError) -> [PostgresHostName] {
-        // The options that libpq takes from environment variables and service files.
-        let defaults = PQconndefaults().map { options in
-            defer { PQconninfoFree(options) }
-            return PostgresAddress.values(options)
-        }
-        func list(_ name: String) -> [String] {
-            guard let text = options[name] ?? defaults?[name] else { return [] }
-            return text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
-        }
-        let (hosts, addresses, ports) = (list("host"), list("hostaddr"), list("port"))
-        let count = max(hosts.count, addresses.count, 1)
-        guard [hosts.count, addresses.count].allSatisfy({ $0 == 0 || $0 == count }),
-            ports.count <= 1 || ports.count == count
-        else {
-            throw .unusable(
-                database: database,
-                detail: "its URL has \(count) hosts and another number of ports or addresses; give one for each host")
-        }
-        return (0..<count).map { index in
-            PostgresHostName(
-                host: hosts.isEmpty ? "" : hosts[index], address: addresses.isEmpty ? "" : addresses[index],
-                port: ports.count == count ? ports[index] : ports.first ?? "")
-        }
     }
 }

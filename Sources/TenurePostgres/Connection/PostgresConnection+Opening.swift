@@ -3,23 +3,7 @@ import Foundation
 import TenureCore
 import TenureStore
 
-/// What a server reported about itself when a connection to it was opened.
-struct PostgresServerState {
-    /// Whether the connection leads to the server itself, and not to a connection pooler such as PgBouncer.
-    var isDirect = false
-    /// The value of `synchronous_commit` for transactions that write.
-    var synchronousCommit = "on"
-    /// Whether commits wait for a standby: a server that copies the changes of the primary.
-    var hasSynchronousStandby = false
-    /// Whether the server accepts writes, as a primary does. A standby refuses writes.
-    var takesWrites = true
-    /// PostgreSQL's timeline number, which grows each time a standby is promoted to the primary. 0 if the server
-    /// doesn't report it.
-    var timeline: UInt32 = 0
-    /// PostgreSQL's system identifier, which a server shares with its standbys; nil if the server doesn't report it.
-    var system: String?
-}
-
+/// Connects to a server, and reads what the server reports about itself.
 extension PostgresConnection {
     /// Connects to one host, and returns libpq's connection. Throws after `connectTimeout`. The system resolves the
     /// host's name, and may take longer.
@@ -120,31 +104,4 @@ extension PostgresConnection {
     }
 
     private func unusable(_ detail: String) -> PostgresFailure { .unusable(address.description, detail) }
-}
-
-/// Keeps the last warning that a server sent on a connection. Otherwise, libpq (PostgreSQL's C library) would print
-/// warnings to standard error.
-///
-/// Use an object only on the dispatch queue of its connection (`PostgresWorker`).
-final class PostgresWarnings {
-    /// The message of the last warning; nil if no warning has arrived since the last `clear`.
-    private(set) var last: String?
-
-    /// Receives the warnings of this connection. This object must live longer than the connection.
-    func listen(to handle: OpaquePointer) {
-        PQsetNoticeReceiver(
-            handle,
-            { receiver, result in
-                guard let receiver, let result, let severity = PQresultErrorField(result, PostgresWarnings.severity),
-                    String(cString: severity) == "WARNING"
-                else { return }
-                let text = PQresultErrorField(result, PostgresAnswer.primaryMessage).map { String(cString: $0) }
-                Unmanaged<PostgresWarnings>.fromOpaque(receiver).takeUnretainedValue().last = text ?? "a warning"
-            }, Unmanaged.passUnretained(self).toOpaque())
-    }
-
-    func clear() { last = nil }
-
-    /// PG_DIAG_SEVERITY_NONLOCALIZED, a macro that Swift doesn't import.
-    private static let severity = Int32(UInt8(ascii: "V"))
 }

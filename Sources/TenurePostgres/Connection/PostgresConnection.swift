@@ -17,8 +17,8 @@ final class PostgresConnection {
         case lookups
     }
 
-    /// `answerTimeout` once the connection is open. Longer than `statement_timeout` (4 seconds), so that only a server
-    /// that doesn't answer at all counts as gone.
+    /// The value of `answerTimeout` once the connection is open. It is longer than `statement_timeout` (4 seconds), so
+    /// that only a server that doesn't answer at all counts as gone.
     static let defaultAnswerTimeout = Duration.seconds(6)
 
     /// Whether the connection is broken and can't be used anymore.
@@ -165,7 +165,8 @@ final class PostgresConnection {
         }
         if PQstatus(handle) == CONNECTION_BAD { isLost = true }
         if let failure {
-            // A lost connection ends the transaction, so the loss is reported instead of the statement's error.
+            // A lost connection ends the transaction, so the loss is reported instead of the statement's error. The
+            // reason why Tenure can't use the server says more than the loss.
             guard isLost, case .none = failure.remedy else { throw failure }
             if case .unusable = failure.error { throw failure }
             throw PostgresFailure.lost(address.description, failure.error.description)
@@ -229,7 +230,8 @@ final class PostgresConnection {
     private func cancel() {
         isCanceled = true
         guard let request = PQgetCancel(handle) else { return }
-        // A separate thread sends the request, because libpq blocks while the server is silent.
+        // A separate thread sends the request, because libpq blocks while the server is silent. Only that thread uses
+        // `sent`.
         nonisolated(unsafe) let sent = request
         Thread.detachNewThread {
             var message = [CChar](repeating: 0, count: 256)

@@ -38,10 +38,9 @@ struct PostgresFailure: Error {
         case "42P01" where detail.contains("database"): self.init(.otherDatabase(database: database))
         // A table or an index is corrupted.
         case "XX001", "XX002": self.init(.damaged(detail))
-        // A standby refuses `BEGIN READ WRITE` itself with 0A000, which other errors have too.
-        case "25006",
-            "0A000" where detail.contains("during recovery"):
-            self = .standby(database)
+        // The server is a standby. `BEGIN READ WRITE` fails there with 0A000, which other errors have too.
+        case "25006": self = .standby(database)
+        case "0A000" where detail.contains("during recovery"): self = .standby(database)
         // The role lacks a privilege.
         case "42501":
             self.init(

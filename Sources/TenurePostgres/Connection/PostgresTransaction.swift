@@ -49,6 +49,7 @@ extension PostgresConnection {
         _ transaction: Transaction, _ requirements: DatabaseRequirements?, _ body: () throws(PostgresFailure) -> Value
     ) throws(PostgresFailure) -> Value {
         let value: Value
+        // `begin` and `allowLongStatements` may raise the timeout for this transaction.
         let timeout = answerTimeout
         defer { answerTimeout = timeout }
         do {
@@ -105,45 +106,11 @@ extension PostgresConnection {
             .unreachable(database: address.description, detail: "the server didn't confirm the commit: \(warning)"))
     }
 
-    /// Rolls back. If that fails too, the worker closes the connection, which also ends the transaction.
+    /// Rolls back an open transaction. If that fails, the worker closes the connection, which also ends the
+    /// transaction.
     private func rollBack() {
         guard isInTransaction else { return }
         _ = try? run("ROLLBACK")
-    }
-}
-
-/// A connection inside a transaction. A session exists as long as its transaction, and is used only on the dispatch
-/// queue of the connection (`PostgresWorker`).
-final class PostgresSession: DatabaseSession {
-    let dialect = SQLDialect.postgres
-    private let connection: PostgresConnection
-    /// The first failure, which ends the whole transaction, even if the caller catches the failure.
-    private(set) var failure: PostgresFailure?
-
-    init(_ connection: PostgresConnection) { self.connection = connection }
-
-    func rows(_ sql: String, _ arguments: [SQLValue]) throws(StoreError) -> [SQLRow] {
-        try keepingFailure { () throws(PostgresFailure) in try connection.rows(sql, arguments) }
-    }
-
-    @discardableResult func execute(_ sql: String, _ arguments: [SQLValue]) throws(StoreError) -> Int {
-        try keepingFailure { () throws(PostgresFailure) in try connection.execute(sql, arguments) }
-    }
-
-    func allowLongStatements() throws(StoreError) {
-        try keepingFailure { () throws(PostgresFailure) in try connection.allowLongStatements() }
-    }
-
-    /// Makes a call, and stores its failure in `failure`. If an earlier call has failed, throws that failure again
-    /// without making the call.
-    private func keepingFailure<Value>(_ call: () throws(PostgresFailure) -> Value) throws(StoreError) -> Value {
-        if let failure { throw failure.error }
-        do {
-            return try call()
-        } catch {
-            failure = error
-            throw error.error
-        }
     }
 }
 

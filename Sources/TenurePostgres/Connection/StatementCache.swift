@@ -23,8 +23,8 @@ struct StatementCache {
     /// The maximum number of statements. When it is reached, the statement that wasn't used for longest is removed.
     private static let limit = 256
 
-    /// The name of the statement for parameters of these types; nil if it isn't prepared yet. The type 0 (NULL) fits
-    /// every type.
+    /// Returns the name of the statement for parameters of these types; nil if it isn't prepared yet. The type 0 (NULL)
+    /// fits every type. Counts a use of the statement.
     mutating func name(for key: String, types: [Oid]) -> String? {
         guard
             let index = statements[key]?.firstIndex(where: { statement in
@@ -36,7 +36,7 @@ struct StatementCache {
         return statements[key]?[index].name
     }
 
-    /// A name that was never used.
+    /// Returns a name that was never used.
     mutating func newName() -> String {
         names += 1
         return "tenure\(names)"

@@ -72,7 +72,8 @@ extension PostgresBudget {
     package static func reports(for addresses: [PostgresAddress]) async -> [PostgresBudgetReport] {
         var servers: Set<Set<PostgresHostName>> = []
         var reports: [PostgresBudgetReport] = []
-        for first in addresses where servers.insert(Set(first.hosts)).inserted {
+        for first in addresses {
+            guard servers.insert(Set(first.hosts)).inserted else { continue }
             let addresses = addresses.filter { Set($0.hosts) == Set(first.hosts) }
             let databases = Set(addresses.map(key)).count
             let needed = (addresses.map(\.connections).max() ?? 0) + lookupLimit(forDatabases: databases)

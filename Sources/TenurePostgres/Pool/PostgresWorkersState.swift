@@ -1,23 +1,5 @@
 import TenureStore
 
-/// The queue of one app's jobs, and the database that they use. A job is work that needs a connection, such as one
-/// transaction.
-struct PostgresLane {
-    /// The servers to connect to. Lanes of apps with the same URL have the same cluster.
-    let cluster: PostgresCluster
-    /// The address of the app's database, with its schema.
-    let address: PostgresAddress
-    var queue = PostgresQueue()
-    /// How many jobs of this lane run.
-    var running = 0
-    /// The value of `PostgresWorkersState.turns` when a job of this lane began last; 0 if none has begun.
-    var lastTurn: UInt64 = 0
-    /// The callers of `closeLane`, which wait until the lane is removed; see `finishedClosers`.
-    var closers: [CheckedContinuation<Void, Never>] = []
-    /// Whether `close` was called, so that the lane accepts no more jobs.
-    var isClosing = false
-}
-
 /// Decides which worker runs which job: the lanes with their waiting jobs, and the workers with their connections. It
 /// has no threads and does no I/O. `PostgresWorkers` calls it while holding a lock, and carries out what it decides.
 ///
@@ -127,10 +109,10 @@ struct PostgresWorkersState {
 
     /// Adds a job to a lane. Returns why it is refused; nil if it was added.
     mutating func insert(_ job: PostgresJob, as number: UInt64, in lane: Int) -> StoreError? {
-        guard let known = lanes[lane], !known.isClosing else { return .failed("the database is closed") }
-        if known.queue.count >= Self.maximumQueueLength { return reasonToWait(for: known.cluster) }
+        guard let target = lanes[lane], !target.isClosing else { return .failed("the database is closed") }
+        if target.queue.count >= Self.maximumQueueLength { return reasonToWait(for: target.cluster) }
         // If connecting can't succeed, for example because of a wrong password, the job fails without waiting.
-        let id = ObjectIdentifier(known.cluster)
+        let id = ObjectIdentifier(target.cluster)
         if let outage = outages[id], !outage.error.isRetryable, !outage.backoff.isOver(),
             connections[id, default: 0] == 0
         {
@@ -213,7 +195,8 @@ struct PostgresWorkersState {
     }
 
     /// Returns the lane that gets the next worker; nil if no suitable lane has a waiting job. It is the lane with the
-    /// fewest running jobs, and of several such lanes, the one in which no job has begun for longest.
+    /// fewest running jobs, and of several such lanes, the one in which no job has begun for longest. If none has begun
+    /// in several lanes, the lowest number of a waiting job decides.
     private func nextLane(where isSuitable: (PostgresLane) -> Bool) -> Int? {
         var best: (lane: Int, running: Int, lastTurn: UInt64, number: UInt64)?
         for (number, lane) in lanes where isSuitable(lane) {

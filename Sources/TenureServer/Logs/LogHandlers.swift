@@ -3,8 +3,8 @@ package import Logging
 import TenureCore
 import TenureJSON
 
-/// Writes each log entry as a line with a JSON object: `time`, `level`, `message` and the metadata. Whole numbers stay
-/// numbers; all other values are strings.
+/// The service's log for programs: writes each entry as one line with a JSON object, which has the fields `time`,
+/// `level` and `message`, and the metadata. Whole numbers stay numbers; all other values are strings.
 package struct JSONLogHandler: LogHandler {
     package var logLevel = Logger.Level.info
     package var metadata: Logger.Metadata = [:]
@@ -31,10 +31,10 @@ package struct JSONLogHandler: LogHandler {
         json.field("time", Date())
         json.field("level", event.level.rawValue)
         json.field("message", event.message.description)
-        var all = metadata
-        if let provided = metadataProvider?.get() { all.merge(provided) { $1 } }
-        if let own = event.metadata?.withoutServices { all.merge(own) { $1 } }
-        for (name, value) in all.sorted(by: { $0.key < $1.key }) {
+        var fields = metadata
+        if let provided = metadataProvider?.get() { fields.merge(provided) { $1 } }
+        if let ofEvent = event.metadata?.withoutServices { fields.merge(ofEvent) { $1 } }
+        for (name, value) in fields.sorted(by: { $0.key < $1.key }) {
             json.key(Self.names[name] ?? name)
             if case .stringConvertible(let value) = value, let number = value as? Int {
                 json.value(number)
@@ -46,21 +46,21 @@ package struct JSONLogHandler: LogHandler {
         write(Array(String(decoding: json.bytes, as: UTF8.self).escapedJSONForDisplay.utf8) + [UInt8(ascii: "\n")])
     }
 
-    /// Metadata with another name in the line: a shorter name for Hummingbird's request ID, and a trailing `_` if the
-    /// line has a field with the same name already.
+    /// The metadata keys that get another name in the line. Hummingbird's key for the request ID is shortened. A key
+    /// that is the name of another field gets a trailing `_`.
     private static let names = [
         RequestID.metadataKey: "request", "time": "time_", "level": "level_", "message": "message_",
     ]
 }
 
 extension Logger.Metadata {
-    /// The metadata without the fields of swift-service-lifecycle, which describe whole services with everything they
-    /// hold.
+    /// The metadata without the keys of swift-service-lifecycle. Their values describe a service with all of its
+    /// properties, which would fill the log.
     var withoutServices: Self { filter { !$0.key.hasPrefix("sl-service") } }
 }
 
-/// Writes lines of text to standard error, for people. The handler escapes characters that would alter a terminal's
-/// display.
+/// The service's log for people: writes lines of text to standard error, and escapes characters that would alter a
+/// terminal's display.
 package struct TextLogHandler: LogHandler {
     private var lines: StreamLogHandler
 

@@ -14,8 +14,8 @@ enum RequestID {
 
     static func makeID() -> String { Hummingbird.RequestID().description }
 
-    /// The ID in the request's header, if a proxy in the configuration sent the request. Nil if there is no such proxy
-    /// or ID, or if the ID is too long or has unusual characters.
+    /// Returns the ID in the header of a request that a proxy in the configuration sent; nil for other requests. An ID
+    /// has 1 to 64 letters, digits, `-`, `.` and `_`. Nil without such an ID.
     static func idFromProxy(of request: Request, from peer: Peer) -> String? {
         guard peer.isBehindProxy, let field, let text = request.headers[field], (1...64).contains(text.utf8.count),
             text.utf8.allSatisfy({ $0.isUnreserved && $0 != UInt8(ascii: "~") })

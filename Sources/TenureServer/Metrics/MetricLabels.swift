@@ -1,6 +1,6 @@
-/// What a connection does now. Metrics count closed connections by this label.
+/// What a connection is doing. The metric of connections that were closed to make room has a label with the phase.
 enum ConnectionPhase: String, Sendable, CaseIterable {
-    /// No request has begun to arrive, or its head isn't complete.
+    /// No request has begun to arrive, or the head of the request isn't complete.
     case idle
     /// The body of a request is arriving.
     case request
@@ -10,7 +10,8 @@ enum ConnectionPhase: String, Sendable, CaseIterable {
     case response
 }
 
-/// What a slow client was sending or reading when its connection was closed.
+/// What a slow client was doing when its connection was closed: sending the head or the body of a request, or reading
+/// the response.
 enum SlowClientPhase: String, Sendable, CaseIterable { case head, body, response }
 
 /// Why a download was rejected.

@@ -1,8 +1,8 @@
 import CoreMetrics
 import TenureCore
 
-/// Keeps one app's metrics in memory until Prometheus requests them. The service gives this factory to swift-metrics as
-/// its backend.
+/// Keeps one app's metrics in memory, where `GET /metrics` reads them. `ServiceMetrics` passes this factory to each
+/// counter and timer of swift-metrics.
 ///
 /// The factory stores a series for each combination of label values. The number of series is bounded only if callers
 /// take the values from fixed tables, never from clients.
@@ -58,7 +58,7 @@ final class PrometheusFactory: MetricsFactory {
         metric(name, labels, orNew: PrometheusNumber(kind))
     }
 
-    /// Returns the metric with these labels, and creates it if it doesn't exist.
+    /// Returns the metric with these labels. If it doesn't exist, creates it with `make`.
     private func metric<Metric: PrometheusMetric>(
         _ name: String, _ labels: [(String, String)], orNew make: @autoclosure () -> Metric
     ) -> Metric {

@@ -1,5 +1,6 @@
-/// One metric with all its series, and its text in Prometheus' format 0.0.4.
+/// One metric with all its series, as the response to `GET /metrics` shows it in Prometheus' text format.
 struct PrometheusFamily: Sendable {
+    /// The media type of the response.
     static let mediaType = "text/plain; version=0.0.4; charset=utf-8"
 
     /// The type of a metric.

@@ -3,16 +3,17 @@ import Foundation
 import TenureAppStore
 import TenureCore
 
-/// The metrics of one app since the process started. For each event to count, other code calls a method of this type.
+/// The metrics of one app since the process started. Code that handles an event, such as a request, calls the method
+/// that counts it.
 ///
-/// Each label has a value from a table of the service, never a value that a client chose. Otherwise a client could
-/// create any number of series, and fill the memory.
+/// The values of labels are from tables of the service, never from a client. Otherwise a client could create any number
+/// of series, and fill the memory.
 struct ServiceMetrics: Sendable {
     /// Keeps the values of the metrics.
     let factory = PrometheusFactory()
     let startedAt = Date()
 
-    // For each metric with several labels: the values of all labels together.
+    // The labels of each metric that has several.
 
     private struct Request: Hashable {
         let method: String
@@ -25,7 +26,7 @@ struct ServiceMetrics: Sendable {
         let route: String
     }
 
-    private struct Result: Hashable {
+    private struct DecisionResult: Hashable {
         let outcome: Decision.Outcome
         let reason: Reason.Code?
     }
@@ -41,7 +42,7 @@ struct ServiceMetrics: Sendable {
     private let durations: MetricSeries<Route, CoreMetrics.Timer>
     private let artifactsCounted: Counter
     private let artifactsRejected: MetricSeries<String, Counter>
-    private let decisions: MetricSeries<Result, Counter>
+    private let decisions: MetricSeries<DecisionResult, Counter>
     private let notifications: MetricSeries<String, Counter>
     private let webhookAttempts: MetricSeries<Attempt, Counter>
     private let slowClients: MetricSeries<SlowClientPhase, Counter>
@@ -79,6 +80,7 @@ struct ServiceMetrics: Sendable {
             [("endpoint", attempt.endpoint), ("result", attempt.result.rawValue)]
         }
         slowClients = counters(.slowClients, SlowClientPhase.allCases) { [("phase", $0.rawValue)] }
+        // While the service works on a request, the connection is never closed to make room.
         closedConnections = counters(.closedForRoom, ConnectionPhase.allCases.filter { $0 != .working }) {
             [("phase", $0.rawValue)]
         }
@@ -110,7 +112,8 @@ struct ServiceMetrics: Sendable {
     /// Counts the decisions of a response, by outcome and deciding reason.
     func countDecisions(_ decisions: [Decision]) {
         for decision in decisions {
-            self.decisions[Result(outcome: decision.outcome, reason: decision.leadingReason?.codeValue)].increment()
+            let result = DecisionResult(outcome: decision.outcome, reason: decision.leadingReason?.codeValue)
+            self.decisions[result].increment()
         }
     }
 
@@ -152,13 +155,14 @@ struct ServiceMetrics: Sendable {
     func rejectedDownload(_ rejection: DownloadRejection) { downloadsRejected[rejection].increment() }
 }
 
-/// The metrics of one name, by their labels. Each metric is created when its labels first occur.
+/// All series of one metric, by their labels. Each series is created when its labels first occur.
 private final class MetricSeries<Labels: Hashable & Sendable, Metric: Sendable>: Sendable {
     private let metrics: Locked<[Labels: Metric]>
     private let make: @Sendable (Labels) -> Metric
 
-    /// Creates the series with the labels in `first`, so that they are reported as 0. `make` creates all other series
-    /// when they are needed.
+    /// - Parameters:
+    ///   - first: The labels of the series to create now, so that they are reported as 0 before the first event.
+    ///   - make: Creates a series. Called for all other labels when they first occur.
     init(_ first: [Labels] = [], make: @escaping @Sendable (Labels) -> Metric) {
         self.make = make
         metrics = Locked(Dictionary(uniqueKeysWithValues: first.map { ($0, make($0)) }))

@@ -1,7 +1,6 @@
 import Foundation
 import Hummingbird
 import TenureAPI
-import TenureCore
 
 /// `GET /metrics`: the metrics of all apps in Prometheus' text format.
 struct MetricsRoute: Sendable {
@@ -12,7 +11,7 @@ struct MetricsRoute: Sendable {
     /// The admin key that clients on other machines need if `access` is `guarded`; nil if the service has no admin key.
     let adminKey: AdminKey?
     let now: @Sendable () -> Date
-    /// Limits the attempts to guess the key.
+    /// Refuses addresses that sent too many wrong keys.
     var wrongKeys = WrongKeyLimit()
 
     @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {

@@ -7,7 +7,7 @@ import TenureStore
 /// What `/metrics` reports about one app: the events that were counted, and values that are read for each response,
 /// such as the size of the database.
 struct MetricsSource: Sendable {
-    /// The app's name, which becomes a label; nil for metrics that belong to no app, and in a service with one app.
+    /// The app's name, which becomes a label. Nil in a service with one app, and for metrics that belong to no app.
     let app: String?
     let metrics: ServiceMetrics
     /// The app's database; nil while the app can't start.
@@ -18,8 +18,8 @@ struct MetricsSource: Sendable {
     var signingKeys: SigningKeys?
     /// The names of the webhook endpoints.
     var webhooks: [String] = []
-    /// The environments from which missed notifications are fetched; nil if the service has no key for the App Store
-    /// Server API.
+    /// The environments from which the service fetches notifications that it missed; nil if it has no key for the App
+    /// Store Server API.
     var environments: [AppStoreEnvironment]?
 
     /// All metrics of these apps in Prometheus' text format. Each metric comes once, with the series of every app.
@@ -50,7 +50,7 @@ struct MetricsSource: Sendable {
         return factory.families
     }
 
-    /// Reads the values that are measured for each response, and not counted.
+    /// Stores in the factory the values that are measured for each response, and not counted.
     private func read(into factory: PrometheusFactory) async {
         for (suffix, file) in [("", "database"), ("-wal", "log")] {
             guard let database, let bytes = FileState(path: database + suffix)?.size else { continue }
@@ -76,8 +76,8 @@ struct MetricsSource: Sendable {
         }
     }
 
-    /// Reads how far this service is in fetching transaction histories, and notifications that it missed, from the App
-    /// Store.
+    /// Stores in the factory how far this service is in fetching transaction histories, and notifications that it
+    /// missed, from the App Store. Stores nothing if the database fails.
     private func readProgress(
         of environments: [AppStoreEnvironment], in store: Store, into factory: PrometheusFactory
     ) async throws(StoreError) {
@@ -95,7 +95,8 @@ struct MetricsSource: Sendable {
         }
     }
 
-    /// The memory of the process in bytes; nil on systems other than Linux. Linux reports it in pages.
+    /// The memory of the process in bytes; nil on systems other than Linux. The second number in Linux's file is the
+    /// memory in pages.
     private static var residentMemory: Int? {
         guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else { return nil }
         let pages = text.split(separator: " ").dropFirst().first.flatMap { Int($0) }

@@ -1,12 +1,12 @@
-/// A network of addresses such as `10.0.0.0/8`, or a single address.
+/// A network of addresses such as `10.0.0.0/8`, or a single address: for example, the proxies in the configuration.
 public struct AddressBlock: Sendable, Hashable {
     /// The network's first address.
     private let base: NetworkAddress
     /// The number of leading bits that all addresses of the network have in common.
     private let length: Int
 
-    /// Reads a network; nil for any other text. The result is also nil if bits beyond the prefix length are set,
-    /// because `10.0.0.1/8` is probably a mistake.
+    /// Parses a network or an address; nil for any other text. Also nil if bits after the prefix are set, because
+    /// `10.0.0.1/8` is probably a mistake.
     public init?(_ text: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard (1...2).contains(parts.count), let base = NetworkAddress(String(parts[0])) else { return nil }
@@ -22,7 +22,7 @@ public struct AddressBlock: Sendable, Hashable {
         self.length = length
     }
 
-    /// Whether the address belongs to the network. IPv4 and IPv6 never match.
+    /// Whether the address belongs to the network. A network of IPv4 contains no IPv6 address, and the other way round.
     public func contains(_ address: NetworkAddress) -> Bool {
         address.isIPv4 == base.isIPv4 && address.prefix(length) == base
     }

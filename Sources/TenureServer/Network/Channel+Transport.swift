@@ -4,8 +4,8 @@ import NIOSSL
 extension Channel {
     /// Closes the connection at once, on any thread.
     ///
-    /// `close` would first send the end of TLS and wait for the client's reply. Without a reply, that takes up to five
-    /// seconds, in which the connection keeps a file open.
+    /// NIO's `close` first sends the end of TLS and waits for the client's reply. Without a reply, that takes up to
+    /// five seconds, in which the process keeps the connection's file descriptor.
     func closeTransport() {
         eventLoop.execute {
             // The TLS handler's own context passes `close` to the handlers between it and the socket, so the end of TLS

@@ -49,17 +49,21 @@ extension NetworkAddress {
         self.low = isIPv4 ? low & 0xFFFF_FFFF : low
     }
 
-    /// Whether the address is on this machine only.
-    var isLoopback: Bool { isIPv4 ? low >> 24 == 127 : high == 0 && low == 1 }
+    /// Whether the address leads to this machine: `127.0.0.0/8` or `::1`.
+    var isLoopback: Bool { isIPv4 ? low >> 24 == 127 : (high == 0 && low == 1) }
 
-    /// The address that identifies the client: for IPv6 its /64, because one client has all addresses of a /64.
+    /// The address by which clients are distinguished: for IPv6 the first address of the /64, because one client has
+    /// all addresses of a /64.
     var ofClient: NetworkAddress { isIPv4 ? self : prefix(64) }
 
     /// The address with all bits after the first `length` set to zero.
     func prefix(_ length: Int) -> NetworkAddress {
+        /// Keeps the first `kept` bits of 64, and sets the others to zero.
         func masked(_ bits: UInt64, _ kept: Int) -> UInt64 {
-            kept <= 0 ? 0 : kept >= 64 ? bits : bits & ~(UInt64.max >> UInt64(kept))
+            // Swift's `<<` returns zero if it shifts by 64 or more.
+            bits & (UInt64.max << (64 - max(0, min(kept, 64))))
         }
+        // The 32 bits of an IPv4 address are the last of the 64 bits in `low`.
         return isIPv4
             ? NetworkAddress(high: 0, low: masked(low, 32 + length), isIPv4: true)
             : NetworkAddress(high: masked(high, length), low: masked(low, length - 64), isIPv4: false)

@@ -1,21 +1,19 @@
 import HTTPTypes
 
-/// The client that sent a request, as far as it is known from the socket and from the proxies in the configuration,
-/// called declared proxies.
+/// The client that sent a request, as far as the socket and the headers of declared proxies show. Declared proxies are
+/// those in the configuration.
 struct Peer: Sendable, Hashable {
     /// The client's address; nil if the connection has no IP address.
     let address: NetworkAddress?
     /// Whether the request came from this machine and has no header that a proxy would add.
     let isLocal: Bool
-    /// Whether the request came from a proxy in the configuration, so that the service trusts its headers about the
-    /// client.
+    /// Whether the request came from a declared proxy, so that the service trusts its headers about the client.
     let isBehindProxy: Bool
 
     /// Finds the client of a request. If a declared proxy sent the request, reads `X-Forwarded-For`.
     ///
-    /// Each proxy appends the address from which it received the request to the list in `X-Forwarded-For`. The
-    /// right-most address that isn't a declared proxy is the client. The client can have forged everything to the left
-    /// of that address.
+    /// Each proxy appends the address from which it received the request to the list in `X-Forwarded-For`. So the last
+    /// address that isn't a declared proxy is the client. Whatever comes before it may be forged by the client.
     init(socket: NetworkAddress?, headers: HTTPFields, proxies: [AddressBlock]) {
         guard let socket, proxies.contains(where: { $0.contains(socket) }) else {
             address = socket
@@ -27,7 +25,8 @@ struct Peer: Sendable, Hashable {
         }
         isBehindProxy = true
         isLocal = false
-        // Reads the list from right to left, up to the first address that isn't a declared proxy.
+        // Reads the list from its end, up to the first entry that isn't a declared proxy. If that entry isn't an
+        // address, the proxy after it counts as the client.
         var address = socket
         if let field = Self.forwardedFor {
             search: for value in headers[values: field].reversed() {

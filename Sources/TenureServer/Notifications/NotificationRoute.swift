@@ -20,8 +20,8 @@ struct NotificationRoute: Sendable {
         let reception = try await service.receive(
             Array(notification.signedPayload.utf8), now: now(), logger: context.logger)
         return .jsonObject(capacity: 32) { json in
-            // `kept`: stored now. `erased`: not stored, because its customer was erased. `known`: stored before.
-            json.field("status", reception.isNew ? "kept" : reception.isOfErasedCustomer ? "erased" : "known")
+            // `kept`: stored now. `erased`: not stored, because its customer was erased. `known`: it was stored before.
+            json.field("status", reception.isNew ? "kept" : (reception.isOfErasedCustomer ? "erased" : "known"))
         }
     }
 }

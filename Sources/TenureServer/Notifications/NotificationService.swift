@@ -11,16 +11,17 @@ import TenureStore
 struct NotificationService: Sendable {
     let verifier: AppStoreVerifier
     let store: Store
+    /// Decides under the policy in effect.
     let policies: ActivePolicy
-    /// Compares entitlements before and after the notification, to find the messages for webhooks; nil if there are no
-    /// webhooks.
+    /// Compares entitlements before and after the notification, to find the messages for webhooks. Nil if this service
+    /// has no webhooks.
     let entitlementComparer: EntitlementComparer?
     let metrics: ServiceMetrics
 
     /// Receives a notification as a compact JWS. When this method returns, the notification is stored durably.
     ///
-    /// Throws a `Problem` with a status below 500 only if no later attempt to send the notification can succeed. Also
-    /// throws the errors of the database.
+    /// Throws a `Problem` if the notification can't be verified. Its status is below 500 only if further attempts of
+    /// Apple to send the notification would fail too. Also throws the errors of the database.
     func receive(_ jws: [UInt8], now: Date, logger: Logger? = nil) async throws -> Reception {
         let contents: NotificationContents
         do throws(Rejection) {
@@ -44,12 +45,12 @@ struct NotificationService: Sendable {
     /// Stores a notification, unless it is stored already, and updates its customer.
     private func storeAndApply(_ contents: NotificationContents, now: Date) async throws -> Reception {
         let environment = contents.notification.realm.environment
-        let (policies, entitlementComparer) = (policies, entitlementComparer)
         let reception = try await policies.upToDate {
             try await store.receive(contents.notification, about: contents.identities, at: now) { storedCustomer in
                 var update = contents.update(of: storedCustomer)
-                // If `decide` fails because another process just published a policy, the notification is still stored,
-                // and the customer's entitlements are decided below.
+                // `decide` fails if another process just published a policy. The notification is still stored, and the
+                // customer's entitlements are decided below. `later` leaves the comparison to
+                // `EntitlementChangeService`.
                 if let decisions = try? policies.decide(&update, in: environment, at: now).decisions {
                     update.entitlementChange =
                         (try? entitlementComparer?.entitlementChange(of: storedCustomer, decisions: decisions, at: now))
@@ -58,9 +59,9 @@ struct NotificationService: Sendable {
                 return update
             }
         }
-        // Usually the customer's entitlements were decided above. Otherwise, one of the customer's promises (rights
-        // that are stored with the policy version that gave them) refers to a version that this process hasn't read
-        // yet.
+        // Usually the customer's entitlements were decided above. They weren't if one of the customer's promises
+        // (rights that are stored with the policy version that gave them) refers to a version that this process hasn't
+        // read yet. Then decide again: `upToDate` reads the version.
         guard reception.isNew, let customer = reception.customer, !policies.hasReadVersions(of: customer.facts.promises)
         else { return reception }
         let customerNow = try await policies.upToDate {
@@ -81,10 +82,10 @@ struct NotificationService: Sendable {
         return Reception(isNew: true, customer: customerNow)
     }
 
-    /// The response to a notification that can't be verified.
+    /// Returns the response to a notification that can't be verified.
     ///
-    /// The response's status decides whether Apple sends the notification again. If the notification may be accepted
-    /// later, such as after the operator corrected the configuration, the status is 503, which isn't a permanent error.
+    /// The response's status decides whether Apple sends the notification again. It is 503 if the service may accept
+    /// the notification later, for example after the operator has corrected the configuration.
     private func refusal(of jws: [UInt8], for rejection: Rejection) -> Problem {
         let detail: String
         switch rejection.code {
@@ -111,7 +112,7 @@ struct NotificationService: Sendable {
         return Problem(.misconfigured, detail)
     }
 
-    /// Whether a verifier accepts the notification at any time, so that a wrong clock doesn't matter.
+    /// Whether a verifier accepts the notification, whatever the time is.
     private func isAccepted(_ jws: [UInt8], by verifier: AppStoreVerifier) -> Bool {
         (try? verifier.verifyNotification(jws, now: nil)) != nil
     }

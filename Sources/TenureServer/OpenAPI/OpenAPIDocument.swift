@@ -1,4 +1,3 @@
-import TenureAPI
 import TenureJSON
 import Yams
 
@@ -7,7 +6,7 @@ enum OpenAPIDocument {
     /// Returns the document as JSON, with its fields in the same order. Throws `failed` if it can't be read.
     static func json() throws(ServiceError) -> [UInt8] { try document.get() }
 
-    /// The services of all apps in a process share the document.
+    /// The document, or why it can't be read. The services of all apps in a process share it.
     private static let document: Result<[UInt8], ServiceError> = Result { () throws(ServiceError) in try read() }
 
     private static func read() throws(ServiceError) -> [UInt8] {
@@ -37,7 +36,7 @@ extension JSONWriter {
             endObject()
         case .sequence(let sequence): array(sequence) { $0.value($1) }
         case .scalar(let scalar):
-            // In YAML, a quoted `"true"` or `"1"` is a string.
+            // In YAML, a quoted `"true"` or `"1"` is a string. Yams also reads words such as `yes` as flags.
             if scalar.style == .plain, let flag = node.bool, ["true", "false"].contains(scalar.string) {
                 value(flag)
             } else if scalar.style == .plain, let number = node.int {
@@ -47,6 +46,7 @@ extension JSONWriter {
             } else {
                 value(scalar.string)
             }
+        // The document has no aliases.
         case .alias: null()
         }
     }

@@ -9,8 +9,8 @@ package struct PersonaRequest: AdminRequest, Sendable, Hashable, Codable {
     let set: [String: String]?
     /// The date at which the persona expires; nil for 30 days from now.
     let expires: Date?
-    /// Whether to replace a valid persona with this name. If it is false or nil, the service refuses the request if
-    /// there is such a persona.
+    /// Whether to replace a valid persona with this name. If false or nil, the service refuses the request while there
+    /// is one.
     let replace: Bool?
 
     package enum CodingKeys: String, CodingKey, CaseIterable { case name, set, expires, replace }
@@ -29,8 +29,8 @@ package struct ReadyMadePersonasRequest: AdminRequest, Sendable, Hashable, Codab
     let platform: String?
     /// The date at which the personas expire; nil for 30 days from now.
     let expires: Date?
-    /// Whether to replace valid personas that have the names of ready-made personas. If it is false or nil, the service
-    /// refuses the request if there is such a persona.
+    /// Whether to replace valid personas that have the names of ready-made personas. If false or nil, the service
+    /// refuses the request while there is one.
     let replace: Bool?
 
     package enum CodingKeys: String, CodingKey, CaseIterable { case platform, expires, replace }
@@ -56,7 +56,8 @@ package struct PersonaAnswer: Sendable, Hashable, Codable {
     package let expiresAt: String
     /// Nil if the persona isn't revoked.
     package let revokedAt: String?
-    /// The outcome of each entitlement, such as `granted`, under the current policy, if the persona has bought nothing.
+    /// The outcome of each entitlement under the current policy, such as `granted`, by the entitlement's name. The
+    /// persona counts as a customer without purchases.
     package let entitlements: [String: String]
     /// The kind of customer that a ready-made persona represents. Only the response that creates the persona has it.
     package let what: String?

@@ -4,18 +4,19 @@ import TenureCore
 import TenureJSON
 import TenureStore
 
-/// The fields of a persona, a test customer for sandbox builds, that `tenure persona create --set` accepts. The names
-/// are Apple's.
+/// The fields that `tenure persona create --set` accepts, with Apple's names. A persona is a test customer for sandbox
+/// builds.
 enum PersonaSetting: String, CaseIterable {
     case originalPlatform, originalAppVersion, originalPurchaseDate, preorderDate, revocationDate, expirationDate
 }
 
 extension AppProof {
-    /// Creates a persona's proof of getting the app: the same proof as from the app transaction of a production
-    /// customer with these settings, signed at the date `signed`.
+    /// Creates a persona's proof of getting the app. It is the proof that an app transaction with these fields would
+    /// give, signed at the date `signed`.
     ///
     /// A date is an instant as in RFC 3339, or a day, which means its midnight in UTC. Only receipts of volume
-    /// purchases have an expiration date, so settings with an expiration date give the proof of a receipt.
+    /// purchases have an expiration date, so settings with an expiration date give the proof of a receipt. Throws
+    /// `malformedRequest` if a name or a value is invalid.
     init(settings: [String: String], signed: Date) throws(Problem) {
         let names = PersonaSetting.allCases.map(\.rawValue)
         if let unknown = settings.keys.sorted().first(where: { !names.contains($0) }) {

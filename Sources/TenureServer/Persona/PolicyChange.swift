@@ -17,8 +17,8 @@ struct PolicyChange {
     let version: AppVersion?
     /// The date at which the era after the change began; nil if the policy has none.
     let date: Date?
-    /// The changeover window: from how many seconds before `date` (negative) until how many seconds after it customers
-    /// may have got the app under either model. Nil if the policy has no window.
+    /// The changeover window around `date`, in which customers may have got the app under either business model. `from`
+    /// and `until` are seconds after `date`; before `date`, they are negative. Nil if the policy has no window.
     let window: (from: TimeInterval, until: TimeInterval)?
     private let policy: Policy
     /// The index of the era after the change.
@@ -28,8 +28,8 @@ struct PolicyChange {
     init?(of policy: Policy, on platform: Platform) {
         let eras = policy.eras
         // The era in which the app first appeared on the platform. Only later eras are changes.
-        let first = eras.indices.last { Self.beginning(of: eras[$0], on: platform) == .new } ?? 0
-        let changes = eras.indices.filter { $0 > first && Self.beginning(of: eras[$0], on: platform) != nil }
+        let firstEra = eras.indices.last { Self.beginning(of: eras[$0], on: platform) == .new } ?? 0
+        let changes = eras.indices.filter { $0 > firstEra && Self.beginning(of: eras[$0], on: platform) != nil }
         func isHonored(_ era: Era, by entitlement: Entitlement) -> Bool {
             (entitlement.honors ?? []).contains { $0.era == era.name }
         }
@@ -63,7 +63,7 @@ struct PolicyChange {
     /// The platform's releases in the policy, the oldest first.
     private static func releases(of policy: Policy, on platform: Platform) -> [Release] {
         let own = policy.releases.filter { $0.platform == platform }
-        let list = own.isEmpty && platform.inheritsFromIOS ? policy.releases.filter { $0.platform == .iOS } : own
+        let list = (own.isEmpty && platform.inheritsFromIOS) ? policy.releases.filter { $0.platform == .iOS } : own
         // A list with undated releases already has the oldest first.
         if list.contains(where: { $0.releasedAt == .undated }) { return list }
         return list.sorted { ($0.releasedAt.date ?? .distantPast) < ($1.releasedAt.date ?? .distantPast) }
@@ -90,6 +90,7 @@ struct PolicyChange {
         guard let date else { return nil }
         let begin = date.addingTimeInterval(max(0, window?.until ?? 0))
         let dayAfter = begin.addingTimeInterval(Self.day)
+        // If the next era begins within a day, the date is the middle of the era.
         let next = policy.eras.indices.contains(nextEraIndex + 1) ? policy.eras[nextEraIndex + 1] : nil
         guard let end = next.flatMap({ Self.beginning(of: $0, on: platform)?.date }), end <= dayAfter else {
             return dayAfter
@@ -112,7 +113,7 @@ struct PolicyChange {
     }
 
     /// The app's first version on this platform and its date: from the policy's list of releases, or else version 1 and
-    /// a date a year before the first change. Both are nil if they are unknown.
+    /// a date a year before the first change. Each is nil if it is unknown.
     var first: (version: String?, date: Date?) {
         if let release = Self.releases(of: policy, on: platform).first {
             return (release.originalAppVersion?.description, release.releasedAt.date)
@@ -120,6 +121,7 @@ struct PolicyChange {
         let beginnings = policy.eras.compactMap { Self.beginning(of: $0, on: platform) }.filter { $0 != .new }
         let text = platform.versionKey == .shortVersionString ? "1.0" : "1"
         let firstChange = beginnings.lazy.compactMap(\.version).first
+        // Version 1 is a guess, which is wrong if the first change came with version 1 or earlier.
         let isBeforeChange = if let firstChange { AppVersion(text).map { $0 < firstChange } ?? false } else { true }
         let dateOfFirstChange = beginnings.lazy.compactMap(\.date).first
         return (isBeforeChange ? text : nil, dateOfFirstChange?.addingTimeInterval(-365 * Self.day))

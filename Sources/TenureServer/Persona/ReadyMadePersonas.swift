@@ -1,14 +1,6 @@
 import Foundation
 import TenureCore
 
-struct NewPersona {
-    let name: String
-    /// A description of the customer whom a ready-made persona represents, for people; nil for other personas.
-    let what: String?
-    /// What the persona proves about getting the app.
-    let proof: AppProof
-}
-
 /// The personas (test customers for sandbox builds) that test an app's change of business model: customers who got the
 /// app before, during and after the change, and some special cases. They are derived from the policy.
 struct ReadyMadePersonas {
@@ -68,6 +60,7 @@ struct ReadyMadePersonas {
         add(
             .lastPaidBuild, "got the last version of the era “\(change.era.name)”, just before the change", platform,
             version: version, date: date)
+        // The refund comes two weeks after the purchase, but not in the future.
         let refund = min(date?.addingTimeInterval(14 * 86_400) ?? signed, signed)
         add(
             .refunded, "got the app in the era “\(change.era.name)”, and was refunded", platform, version: version,

@@ -24,8 +24,8 @@ struct ActivePolicy: Sendable {
 
     private let versions: PolicyVersions
     private let store: Store
-    /// How long this process may miss that another process published a policy, when it only reads. Transactions that
-    /// write notice the publication immediately.
+    /// How long `refresh` trusts the copy of the policy in effect. So a request that only reads may miss for this long
+    /// that another process published a policy. Transactions that write notice it immediately.
     private let staleness: Swift.Duration
 
     static let defaultStaleness = Swift.Duration.seconds(1)
@@ -99,10 +99,10 @@ struct ActivePolicy: Sendable {
         versions.updateInEffect(try Self.inEffect(publication, among: storedPolicies), askedAt: askedAt)
     }
 
-    /// Runs `body` under the policy in effect. Runs it again if another process published a policy in the meantime, or
-    /// if a promise refers to a version that this process hasn't read yet.
+    /// Runs `body` under the policy in effect. Runs it again, at most three times, if another process published a
+    /// policy in the meantime, or if a promise refers to a version that this process hasn't read yet.
     ///
-    /// So `body` may run several times, and must have the same effect as if it ran once.
+    /// So running `body` several times must have the same effect as running it once.
     func upToDate<Value>(_ body: () async throws -> Value) async throws -> Value {
         try await refresh()
         for _ in 0..<3 {
@@ -122,6 +122,7 @@ struct ActivePolicy: Sendable {
         promises.allSatisfy { versions[$0.policyVersion] != nil }
     }
 
+    /// A promise refers to a version that this process hasn't read yet. `upToDate` recognizes this problem.
     private static let unknownVersion = Problem(
         .busy, "another process published a policy just now; try again", retryAfter: 1)
 
@@ -154,8 +155,8 @@ struct ActivePolicy: Sendable {
         }
     }
 
-    /// Decides on the customer's facts after an update, and adds the promises that follow from the decisions to the
-    /// update.
+    /// Decides on the customer's facts after an update. Adds the promises that follow from the decisions, and the
+    /// policy's version, to the update.
     func decide(
         _ update: inout CustomerUpdate, in environment: AppStoreEnvironment, at now: Date
     ) throws(Problem) -> (evidence: Evidence, decisions: [Decision]) {
@@ -197,8 +198,8 @@ final class PolicyVersions: Sendable {
     subscript(version: Int64) -> Policy? { state.withLock { $0.policies[version] } }
 
     /// Stores which policy was in effect when the database was asked at the instant `askedAt`. `inEffect` is nil if the
-    /// policy stored here was still in effect. A publication older than the stored one changes nothing, because the
-    /// database's responses may arrive in any order.
+    /// policy stored here was still in effect. The database's responses may arrive in any order, so an older
+    /// publication doesn't replace a newer one.
     func updateInEffect(_ inEffect: ActivePolicy.InEffect?, askedAt: ContinuousClock.Instant) {
         state.withLock { state in
             if let inEffect, inEffect.publication > state.latest.publication {

@@ -20,7 +20,7 @@ package struct RehearseRequest: AdminRequest, Sendable, Hashable, Codable {
 package struct PublishRequest: AdminRequest, Sendable, Hashable, Codable {
     /// The policy in YAML or JSON, as text.
     package var policy: String?
-    /// The version to roll back to; nil for the policy that was in effect before the current one.
+    /// The version to roll back to; nil for the policy that was in effect before the current one, and with `policy`.
     var version: Int64?
     /// The reason for the publication, which the audit trail shows.
     package var reason: String
@@ -85,7 +85,8 @@ package struct RehearsalAnswer: Sendable, Hashable, Codable {
     /// What the policy changes about one entitlement.
     package struct Entitlement: Sendable, Hashable, Codable {
         package let name: String
-        /// The number of customers with each outcome under the new policy.
+        // The number of customers with each outcome under the new policy.
+
         let granted: Int
         let denied: Int
         let undetermined: Int
@@ -93,8 +94,9 @@ package struct RehearsalAnswer: Sendable, Hashable, Codable {
         package let gains: Int
         /// The number of customers who lose the entitlement.
         package let loses: Int
-        /// At most ten of the customers who gain the entitlement, and of those who lose it.
+        /// At most ten of the customers who gain the entitlement.
         package let gainers: [Example]
+        /// At most ten of the customers who lose the entitlement.
         package let losers: [Example]
     }
 
@@ -115,7 +117,7 @@ package struct RehearsalAnswer: Sendable, Hashable, Codable {
         package let blocks: Bool
     }
 
-    /// A product that customers bought and that no entitlement lists.
+    /// A product in `productsWithoutEntitlement`.
     package struct Product: Sendable, Hashable, Codable {
         package let id: String
         /// The number of customers who bought the product.
@@ -128,18 +130,19 @@ package struct RehearsalAnswer: Sendable, Hashable, Codable {
     package let at: String
     /// The version of the policy that was in effect, with which the new policy was compared.
     package let against: Int64
-    /// The number of evaluated customers: all customers in production, except those with artifacts that nothing proved
-    /// to be the sender's (unbound customers).
+    /// The number of evaluated customers: all customers in production except unbound customers. Their artifacts may
+    /// be copies that another person sent.
     package let customers: Int
     /// The number of customers who gain something.
     package let gaining: Int
-    /// The number of customers who lose something if the publication ends the promises of what the new policy denies.
+    /// The number of customers who lose something if the publication ends their promises of it.
     package let losing: Int
     /// The number of customers who lose something even if promises are kept.
     package let losingWithPromises: Int
     /// The number of customers with contradicting proofs: the version of an acquisition is from one era, and the date
     /// is from another.
     package let contradicting: Int
+    /// The products that customers bought and that no entitlement lists.
     package let productsWithoutEntitlement: [Product]
     package let entitlements: [Entitlement]
     package let findings: [Finding]

@@ -71,13 +71,14 @@ struct PolicyPublisher: Sendable {
         return Candidate(policy: policy, source: Array(text.utf8), action: .publish, restoringAfter: nil)
     }
 
-    /// Returns an older version for a rollback. If `version` is nil, returns the last version in effect that differs
-    /// from the current one.
+    /// Returns an older version for a rollback. If `version` is nil, returns the last version that was in effect before
+    /// the current one. Throws `notFound` if there is no such version.
     func candidate(returningTo version: Int64?) async throws -> Candidate {
         try await policies.refreshNow()
         let inEffect = policies.inEffect
         let earlier = try await store.read { try $0.publications() }.filter { $0.id < inEffect.publication }
-        let target = earlier.last { version == nil ? $0.version != inEffect.version : $0.version == version }
+        let lastOther = earlier.last { $0.version != inEffect.version }
+        let target = if let version { earlier.last { $0.version == version } } else { lastOther }
         guard let target,
             let stored = try await store.read({ try $0.policies() }).first(where: { $0.version == target.version })
         else {
@@ -104,9 +105,8 @@ struct PolicyPublisher: Sendable {
     /// Publishes a policy, if the request allows as many customers to lose and gain something as the policy affects.
     ///
     /// Throws a problem if the request allows fewer customers, if the policy has errors or is in effect already, or if
-    /// another policy was published meanwhile. Refusals because of errors, and because the new evaluation finds more
-    /// customers than the request allows, are written to the audit trail. If a number in the request is lower than the
-    /// number in its rehearsal, the refusal isn't written there.
+    /// another policy was published meanwhile. The audit trail gets two kinds of refusals: because the policy has
+    /// errors, and because the evaluation of all customers finds more than the request allows.
     func publish(
         _ candidate: Candidate, as request: PublishRequest, by actor: String, logger: Logger
     ) async throws -> StoredPublication {
@@ -155,8 +155,9 @@ struct PolicyPublisher: Sendable {
             case .overtaken:
                 throw PublicationCheck.Refusal.overtaken.problem(
                     "another policy was published in the meantime; rehearse your policy against that policy")
-            // Together with the customers who are new or changed since the evaluation, more customers lose or gain
-            // something than allowed. The next round evaluates all customers, and refuses the publication.
+            // With the customers who are new or changed since the evaluation, more customers lose or gain something
+            // than allowed. The next round evaluates all customers again and, if that is still so, refuses the
+            // publication.
             case .tooManyLosing, .tooManyGaining: continue
             case .behind: throw Self.busy
             }

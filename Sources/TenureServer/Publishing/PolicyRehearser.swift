@@ -25,9 +25,10 @@ struct PolicyRehearser: Sendable {
 
     private static let pageSize = 500
 
-    /// Evaluates what the new policy changes for each customer. Returns the counts and examples for the report. Also
-    /// returns which customers gain or lose something and which promises end, for a publication.
+    /// Evaluates what the new policy changes for each customer. Returns the counts and examples for the report, and
+    /// what a publication needs: which customers gain or lose something, and which promises end.
     func rehearse() async throws -> (tally: Tally, evaluation: PublicationEvaluation) {
+        // Reading the position locks out other writers for a moment, so it needs a transaction that writes.
         var evaluation = PublicationEvaluation(at: try await store.write { try $0.position() })
         let restored = try await store.read { try $0.restorablePromises(after: restoringAfter) }
         var tally = Tally(for: comparison)
@@ -40,6 +41,7 @@ struct PolicyRehearser: Sendable {
                     customer: row.customer, isUnbound: row.isUnbound, restored: restored[row.customer.id] ?? [])
                 let (effects, impact) = try evaluate(subject)
                 evaluation.add(subject, impact)
+                // Unbound customers (see `evaluate`) aren't counted in the report.
                 if subject.isUnbound { continue }
                 tally.add(RehearsedCustomer(id: row.customer.publicID, row.customer.evidence), effects)
             }
@@ -63,6 +65,7 @@ struct PolicyRehearser: Sendable {
                 }
                 for subject in customers { evaluation.update(subject, try evaluate(subject).impact) }
             }
+            // Half of the maximum, because more customers may change before the publication.
             if changes.customers.count <= Self.maximumInPublication / 2 { break }
         }
         return evaluation
@@ -72,10 +75,10 @@ struct PolicyRehearser: Sendable {
     /// How many changed customers a publication evaluates while no other transaction writes: less than a second.
     static let maximumInPublication = 200
 
-    /// Compares the customer's decisions under both policies, both if the customer's promises are kept and if they end.
-    /// Also returns whether the customer gains or loses something, and which of their promises a publication ends. An
-    /// unbound customer (artifacts without proof that they belong to their sender) isn't counted as gaining or losing
-    /// anything.
+    /// Compares the customer's decisions under the new policy with those under the policy in effect: once with the
+    /// customer's promises kept, and once with them ended. Also returns whether the customer gains or loses something,
+    /// and which promises a publication ends. An unbound customer (artifacts without proof that they belong to their
+    /// sender) counts as gaining and losing nothing.
     ///
     /// Throws if a promise refers to a version of the policy that this process hasn't read yet.
     func evaluate(
@@ -97,7 +100,7 @@ struct PolicyRehearser: Sendable {
     }
 }
 
-/// The report of a rehearsal, made from the rehearsal's tally.
+/// The report of a rehearsal, made from the rehearsal's counts.
 extension RehearsalAnswer {
     /// The maximum number of examples for each kind of change in a report. The rehearsal may have collected more.
     private static let maximumExamples = 10
@@ -105,6 +108,7 @@ extension RehearsalAnswer {
     /// Creates the report of a rehearsal.
     ///
     /// - Parameters:
+    ///   - tally: The counts and examples.
     ///   - linted: The linter's findings in the policy.
     ///   - version: The version of the policy with which the new policy was compared.
     init(_ tally: Tally, linted: [LintFinding], id: String, against version: Int64, at now: Date) {

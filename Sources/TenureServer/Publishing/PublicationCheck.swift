@@ -3,8 +3,8 @@ import TenureAPI
 import TenurePolicyLint
 import TenureStore
 
-/// Compares how many customers would lose or gain something by a publication with the numbers that the request allows.
-/// Refuses the publication if there are more.
+/// Checks that no more customers lose or gain something by a publication than the request allows, and refuses the
+/// publication otherwise. `PolicyPublisher` calls the checks.
 struct PublicationCheck: Sendable {
     let store: Store
     let candidate: PolicyPublisher.Candidate
@@ -52,7 +52,7 @@ struct PublicationCheck: Sendable {
     /// - The rehearsal counted more customers than `takeFrom` and `giveTo` allow.
     /// - The request has only the rehearsal, or only the numbers, or a number is negative.
     func checkRehearsal(of sha256: [UInt8], against inEffect: ActivePolicy.InEffect) async throws {
-        // A request has both the numbers and the rehearsal, or neither.
+        // A request has a rehearsal and one or both of the numbers, or none of these.
         let numbers = [request.takeFrom, request.giveTo].compactMap(\.self)
         guard !numbers.isEmpty || request.rehearsal != nil else { return }
         guard !numbers.isEmpty, let id = request.rehearsal, numbers.allSatisfy({ $0 >= 0 }) else {
@@ -90,7 +90,8 @@ struct PublicationCheck: Sendable {
         }
     }
 
-    /// Returns why to refuse the publication; nil if no more customers lose or gain something than the request allows.
+    /// Returns why to refuse a publication by which these numbers of customers lose and gain something. Nil if the
+    /// request allows as many.
     func refusal(losing: Int, gaining: Int) -> Refusal? {
         if losing > request.takeFrom ?? 0 { return request.takeFrom == nil ? .takesRights : .takesMore }
         guard let gainAllowance, gaining > gainAllowance else { return nil }

@@ -1,7 +1,7 @@
 import TenureCore
 
-/// Counts the requests in progress by client. The clients behind a proxy share the proxy's connections, so the service
-/// can't count connections for each client.
+/// Counts the requests in progress of each client behind a proxy. These clients share the proxy's connections, so the
+/// service can't limit connections for each client.
 final class RequestsInProgress: Sendable {
     private let counts = Locked<[ClientNetwork: Int]>([:])
     private let limit: Int

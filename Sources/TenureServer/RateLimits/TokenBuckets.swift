@@ -1,10 +1,10 @@
 import Dispatch
 import TenureCore
 
-/// Limits the rate of each client's requests with a token bucket, in limited memory: each request takes a token out of
-/// the client's bucket, which is refilled at a fixed rate.
+/// Limits the rate of each client's requests with a token bucket: each request takes a token out of the client's
+/// bucket, which is refilled at a fixed rate. A client is identified by a hash.
 ///
-/// A client is identified by a hash. There are two generations of buckets. When the young generation is full, it
+/// To limit the memory, there are two generations of buckets. When the young generation is full, it
 /// becomes the old generation, and the previous old generation is dropped. A client's bucket is copied to the young
 /// generation when the client sends a request, so the buckets of frequent clients are never dropped. After its bucket
 /// was dropped, a client starts with a full bucket, like every client after a long pause.
@@ -33,7 +33,8 @@ final class TokenBuckets: Sendable {
         self.capacity = capacity
     }
 
-    /// Takes one token and returns nil. If the bucket has no token, returns the seconds until the next token.
+    /// Takes a token out of a client's bucket and returns nil. If the bucket has no token, returns the seconds until
+    /// the next token.
     func take(_ client: UInt64, at now: UInt64 = DispatchTime.now().uptimeNanoseconds) -> Double? {
         generations.withLock { generations in
             var bucket =

@@ -11,9 +11,8 @@ struct CustomerRoute: Sendable {
     let personas: ActivePersonas
     let now: @Sendable () -> Date
     let metrics: ServiceMetrics
-    /// Returns the customer with a row ID without suspending, or nil if the database doesn't have the customer. The
-    /// closure itself is nil if the database can't look up customers without suspending. The closure is stored here,
-    /// because `Database.lookUpNow` creates a new closure on each access.
+    /// `Database.lookUpNow`, which returns the customer with a row ID, or nil, without suspending. Nil for a database
+    /// that can't do so. Stored here, because the database creates a new closure on each access.
     let lookUp: (@Sendable (Int64) throws(StoreError) -> Customer?)?
 
     @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {
@@ -37,21 +36,5 @@ struct CustomerRoute: Sendable {
         var answer = CustomerAnswer(customer, evidence: evidence, decisions: decisions)
         answer.languages = request.languages
         return .json(capacity: 2048) { $0.value(answer) }
-    }
-}
-
-/// Authenticates requests by their access token.
-struct CustomerAccess: Sendable {
-    let accessTokenKey: AccessTokenKey
-    let acceptedRealms: AcceptedRealms
-
-    /// Returns the access token of a request. Throws `notAuthenticated` if it is missing, invalid or expired. Also
-    /// throws if the service no longer accepts the token's realm: the App Store environment or test authority that
-    /// signed the customer's artifacts.
-    func token(of request: Request, now: Date) throws(Problem) -> AccessToken {
-        guard let bearer = request.bearer, let token = accessTokenKey.token(in: bearer), now < token.expiresAt,
-            acceptedRealms.contains(token.realm)
-        else { throw Problem.accessTokenRefused }
-        return token
     }
 }

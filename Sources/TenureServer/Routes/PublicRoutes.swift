@@ -7,6 +7,8 @@ import TenureAPI
 import TenureJSON
 import TenureStore
 
+// The routes that need no token or key, for products, signing keys and supervisors.
+
 /// `GET /v1/products`: the products of the policy and the entitlements that they grant. The response is the same for
 /// all clients, so caches may store it.
 struct ProductsRoute: Sendable {
@@ -18,6 +20,7 @@ struct ProductsRoute: Sendable {
         var json = JSONWriter()
         json.value(ProductsResponse(policies.current))
         let body = json.bytes
+        // The entity tag: 12 bytes of the hash are enough to tell responses apart.
         let tag = "\"\(Base64.urlSafe.text(Array(SHA256.hash(data: body).prefix(12))))\""
         let isKnown = EntityTag(tag).weaklyMatches(request.headers[.ifNoneMatch])
         var response = isKnown ? Response(status: .notModified) : Response.json(body)
@@ -37,8 +40,8 @@ struct SigningKeysRoute: Sendable {
 
     @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {
         let keys = keys.current
-        // If another process has a newer key, this process doesn't have that key, so servers that get this response
-        // would reject tokens that the newer key signed. One of this process's keys may also be revoked by now.
+        // Throws if another process has a newer key. Without that key in the response, the app's servers would reject
+        // tokens that it signed. A key in the response may also have been revoked.
         try keys.requireNewestKey()
         var response = Response.json(keys.jsonWebKeySet(at: now()))
         // Clients stop trusting a revoked key after five minutes at the latest.
@@ -66,7 +69,7 @@ struct HealthRoutes: Sendable {
         throw Self.failed
     }
 
-    /// Why the database can't be written; nil if the database can be written.
+    /// Returns why the database can't be written; nil if it can.
     func problem() async -> Problem? {
         guard let error = await store.writeFailure() else { return nil }
         return Problem(error) ?? Self.failed

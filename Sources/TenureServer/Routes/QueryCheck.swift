@@ -28,6 +28,7 @@ struct QueryCheck: ServiceMiddleware {
     ]
 
     func handle(_ request: Request, context: ServiceContext, next: Next) async throws -> Response {
+        // For a path without a route, Hummingbird uses a name without a slash.
         if let query = request.uri.query, let path = context.endpointPath, path.hasPrefix("/"),
             !Self.uncheckedPaths.contains(path)
         {

@@ -24,9 +24,9 @@ struct SyncRoute: Sendable {
             metrics.countSync(accepted: 0, rejected: problem.problems.map(\.code))
             throw problem
         }
-        let artifactCount: Int =
-            (sync.appTransaction == nil ? 0 : 1) + (sync.receipt == nil ? 0 : 1) + (sync.transactions?.count ?? 0)
-            + (sync.renewalInfos?.count ?? 0)
+        let listedCount = (sync.transactions?.count ?? 0) + (sync.renewalInfos?.count ?? 0)
+        let artifactCount = [sync.appTransaction, sync.receipt].compactMap(\.self).count + listedCount
+        // A rejected persona token is among the problems too, but it isn't an artifact.
         metrics.countSync(
             accepted: artifactCount - answer.problems.filter { $0.artifact != ArtifactPath.persona.name }.count,
             rejected: answer.problems.map(\.code))

@@ -4,8 +4,8 @@ import TenureCore
 import TenureJSON
 import TenureStore
 
-/// Finds the persona in a sync or an access token, and checks that the persona has neither expired nor been revoked. A
-/// persona is a test customer that replaces the real one in sandbox builds.
+/// Finds the persona in a sync or an access token, and rejects personas that have expired or were revoked. A persona is
+/// a test customer that replaces the real one in sandbox builds.
 struct ActivePersonas: Sendable {
     let store: Store
     let keys: SigningKeys
@@ -58,14 +58,15 @@ struct ActivePersonas: Sendable {
         return .persona(persona)
     }
 
-    /// Returns the persona that replaces the customer of an access token; nil if the token has no persona. Throws if
-    /// the persona has expired or was revoked.
+    /// Returns the persona that replaces the customer of an access token; nil if the token has no persona. Throws in
+    /// the same cases as `persona(_:in:at:)`.
     func persona(of token: AccessToken, at now: Date) async throws -> Persona? {
         try await persona(token.persona, in: token.realm, at: now)
     }
 
     /// Returns the persona with this row ID; nil if `id` is nil. Access tokens and download links contain such a row
-    /// ID. Throws if the persona has expired or was revoked, or if the environment of the realm is Production.
+    /// ID. Throws if the persona is unknown, has expired or was revoked, or if the environment of the realm is
+    /// Production.
     func persona(_ id: Int64?, in realm: Realm, at now: Date) async throws -> Persona? {
         guard let id else { return nil }
         guard let persona = try await store.read({ try $0.persona(id) }), persona.isValid(at: now),
@@ -73,9 +74,4 @@ struct ActivePersonas: Sendable {
         else { throw Problem.accessTokenRefused }
         return persona.persona
     }
-}
-
-extension Customer {
-    /// Returns the customer's evidence. A persona replaces what is known about the app's acquisition.
-    func evidence(as persona: Persona?) -> Evidence { facts.evidence(in: realm.environment, as: persona) }
 }

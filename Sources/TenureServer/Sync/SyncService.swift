@@ -16,7 +16,7 @@ final class SyncService: Sendable {
     let policies: ActivePolicy
     let signingKeys: SigningKeys
     let accessTokenKey: AccessTokenKey
-    /// Compares entitlements before and after the sync, to find the messages for webhooks; nil if there are no
+    /// Compares entitlements before and after the sync, to find the messages for webhooks. Nil if this service has no
     /// webhooks.
     let entitlementComparer: EntitlementComparer?
     let personas: ActivePersonas
@@ -39,7 +39,7 @@ final class SyncService: Sendable {
 
     /// Verifies and links artifacts, saves what they prove, and decides what the customer may use.
     ///
-    /// Throws a `Problem` if no artifact is accepted.
+    /// Throws a `Problem` if no artifact is accepted, or if the client must send the request again.
     func sync(_ request: SyncRequest, on device: ClaimedDevice, now: Date, logger: Logger) async throws
         -> CustomerAnswer
     {
@@ -74,13 +74,13 @@ final class SyncService: Sendable {
 
         // 4. Respond. If the artifacts are unbound (none was signed for the sender's device), the response shows only
         //    what they prove by themselves. A persona replaces the customer in the response only, and is never saved.
-        let result = try outcome.get()
+        let linkedOutcome = try outcome.get()
         var (shownCustomer, shownOutcome) =
-            linked.isBound ? (customer, result) : try await saveUnbound(verified, linked, in: realm, now: now)
+            linked.isBound ? (customer, linkedOutcome) : try await saveUnbound(verified, linked, in: realm, now: now)
         let persona = personaCheck.persona
         if let persona { shownOutcome = try self.decide(on: shownCustomer, as: persona.persona, now: now) }
         var answer = CustomerAnswer(shownCustomer, evidence: shownOutcome.evidence, decisions: shownOutcome.decisions)
-        answer.problems = (result.rejected + personaCheck.rejected).problems
+        answer.problems = (linkedOutcome.rejected + personaCheck.rejected).problems
         answer.accessToken = accessToken(for: shownCustomer, bound: linked.isBound, as: persona, now: now)
         // Only an app transaction for this device proves enough for an entitlement token.
         let keys = signingKeys.current
@@ -96,13 +96,14 @@ final class SyncService: Sendable {
         logger.debug(
             "synced",
             metadata: [
-                "environment": "\(realm.environment.rawValue)", "counted": "\(result.acceptedCount)",
-                "refused": "\(result.rejected.count)", "bound": "\(linked.isBound)",
+                "environment": "\(realm.environment.rawValue)", "counted": "\(linkedOutcome.acceptedCount)",
+                "refused": "\(linkedOutcome.rejected.count)", "bound": "\(linked.isBound)",
             ])
         return answer
     }
 
-    /// The customer after the update, and the decisions or the problem with which the decisions failed.
+    /// The customer after the update, and the decisions or the problem with which the decisions failed. The update is
+    /// saved in both cases.
     private typealias SavedCustomer = (customer: Customer, outcome: Result<Outcome, Problem>)
 
     /// The decisions, the evidence on which they are based, and which artifacts were accepted.
@@ -163,12 +164,12 @@ final class SyncService: Sendable {
         return Outcome(evidence: evidence, decisions: try policies.decide(customer.facts, evidence, at: now))
     }
 
-    /// Saves artifacts, if nothing proves that they belong to the sender, as a separate customer, called an unbound
-    /// customer. Returns it with decisions that depend on these artifacts alone.
+    /// Saves artifacts without proof that they belong to the sender, as a separate customer: an unbound customer.
+    /// Returns it with the decisions on it.
     ///
-    /// Other people may have copies of signed artifacts. So the decisions also consider the refunds, expirations and
-    /// revocations of the customers with the artifacts' identities. The decisions don't consider the rights of those
-    /// customers, except promises for the same acquisition of the app.
+    /// The artifacts may be copies, with the identities of other customers. The decisions depend on what the artifacts
+    /// prove, and on what those customers have lost: refunds, expirations and revocations. They don't depend on the
+    /// rights of those customers, except promises for the same acquisition of the app.
     private func saveUnbound(
         _ verified: VerifiedArtifacts, _ linked: LinkedArtifacts, in realm: Realm, now: Date
     ) async throws -> (Customer, Outcome) {
@@ -185,7 +186,7 @@ final class SyncService: Sendable {
         return (customer, try decide(on: customer, as: nil, now: now))
     }
 
-    /// Makes an access token. With a persona, the token ends no later than the persona.
+    /// Makes an access token. With a persona, the token expires no later than the persona.
     private func accessToken(
         for customer: Customer, bound isBound: Bool, as persona: StoredPersona?, now: Date
     ) -> AccessTokenResponse {
@@ -197,7 +198,7 @@ final class SyncService: Sendable {
         return AccessTokenResponse(value: accessTokenKey.text(of: token), expiresAt: token.expiresAt)
     }
 
-    /// The response if no artifact is accepted.
+    /// Returns the response if no artifact is accepted.
     ///
     /// - Parameter mayBeAcceptedLater: Whether a rejected artifact may be accepted later, so that the client should
     ///   send all artifacts again.
@@ -213,29 +214,5 @@ final class SyncService: Sendable {
             ? "the request has no artifact; send `appTransaction`, `receipt` or `transactions`"
             : "no artifact that identifies a customer is valid; `problems` in this response says why"
         return Problem(.nothingVerified, detail, problems: rejected.problems)
-    }
-}
-
-extension CustomerAnswer {
-    /// Creates the response about a customer, without tokens.
-    init(_ customer: Customer, evidence: Evidence, decisions: [Decision]) {
-        self.init(
-            id: customer.publicID, bound: !customer.facts.isUnbound, environment: customer.realm.environment,
-            isTest: customer.realm.isTest, decisions: decisions, purchases: evidence.purchases,
-            purchasesAreComplete: evidence.purchasesAreComplete, persona: evidence.persona?.name)
-    }
-}
-
-extension Store {
-    /// Returns the customer with the facts that a response may use.
-    ///
-    /// An unbound customer consists of artifacts without proof that they belong to the sender. The artifacts may have
-    /// the IDs of other customers, and must not grant what those customers have lost. So the refunds, expirations and
-    /// revocations that the database has of those customers limit the facts. Returns nil if those customers aren't in
-    /// the database anymore.
-    func customerForResponse(_ customer: Customer) async throws(StoreError) -> Customer? {
-        guard customer.facts.isUnbound else { return customer }
-        let namedCustomers = try await read { try $0.customers(namedBy: customer) }
-        return namedCustomers.isEmpty ? nil : UnboundCustomer(unbound: customer, customers: namedCustomers).limited
     }
 }

@@ -4,7 +4,7 @@ import TenureAppStore
 import TenureCore
 import TenureStore
 
-/// The artifacts of a sync with valid signatures, each verified by itself, and the artifacts that were rejected.
+/// The artifacts of a sync, each verified by itself: those with valid signatures, and those that were rejected.
 struct VerifiedArtifacts: Sendable {
     /// The verified app transaction; nil if the request had none, or if it was rejected.
     var appTransaction: SyncArtifact<AppTransactionPayload>?
@@ -17,8 +17,8 @@ struct VerifiedArtifacts: Sendable {
     /// list has all of the customer's transactions.
     let listsAllPurchases: Bool
     /// The hash of the ID of the sender's device, as the database and entitlement tokens have it; nil if the client
-    /// didn't send the ID. The client only claims the ID: each artifact proves whether it was signed for this ID, but
-    /// not that the sender has the device.
+    /// didn't send the ID. The client only claims the ID. An artifact can prove that it was signed for this ID, but not
+    /// that the sender has the device.
     let hashedDevice: String?
 
     /// Verifies each artifact of a request.

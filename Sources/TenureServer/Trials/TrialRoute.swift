@@ -2,7 +2,6 @@ import Foundation
 import Hummingbird
 import TenureAPI
 import TenureCore
-import TenureJSON
 import TenureStore
 
 /// `POST /v1/trials/{entitlement}/sessions`: begins a session of a trial, once for each ID that the app sends.
@@ -39,7 +38,7 @@ struct TrialRoute: Sendable {
         guard let id = try? JSONDecoder().decode(TrialRequest.self, from: body).id else {
             throw Problem(.malformedRequest, "the body must be a JSON object with a string `id`")
         }
-        // Bytes are limited too, because a character may have any number of them.
+        // Bytes are limited too, because one character may consist of many.
         guard !id.isEmpty, id.count <= maximumIDLength, id.utf8.count <= 4 * maximumIDLength,
             !id.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F })
         else {
@@ -53,7 +52,6 @@ struct TrialRoute: Sendable {
     private func begin(
         _ id: String, of trial: Trial, named name: String, for token: AccessToken, now: Date
     ) async throws -> TrialResponse {
-        let policies = policies
         let persona = try await personas.persona(of: token, at: now)
         let begun = try await store.write(at: now) {
             transaction -> (customer: Customer, use: TrialUse, isCounted: Bool)? in

@@ -1,4 +1,3 @@
-import Foundation
 import Logging
 import ServiceLifecycle
 import TenureStore
@@ -35,6 +34,7 @@ struct EndpointRegistry: Service {
     func pass(_ silence: inout EndpointSilence) async throws {
         let now = configuration.now()
         let endpoints = configuration.webhooks.map(\.endpoint)
+        // If another process has removed one of the endpoints, no heartbeat is sent, so register all again.
         if !endpoints.isEmpty,
             try await !store.write(at: now, locking: [.endpoints], { try $0.sendHeartbeats(of: endpoints) })
         {
@@ -51,10 +51,10 @@ struct EndpointRegistry: Service {
 
 /// Finds endpoints without a recent heartbeat.
 ///
-/// The type counts how many times this process read the same heartbeat, and uses no clock. So neither a database outage
-/// nor differing clocks make an endpoint silent.
+/// The type counts how many times this process read the same heartbeat. It uses no clock, so an endpoint doesn't become
+/// silent because the database fails or a clock is wrong.
 struct EndpointSilence {
-    /// The number of reads with the same heartbeat, a minute apart, after which an endpoint is silent.
+    /// How many reads of the same heartbeat, a minute apart, are allowed. After one more, the endpoint is silent.
     static let maximum = 10
 
     /// How many times each endpoint was read with the same heartbeat. The heartbeat is part of `NamedEndpoint`.

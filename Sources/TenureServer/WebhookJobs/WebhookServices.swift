@@ -4,7 +4,7 @@ import ServiceLifecycle
 import TenureCore
 import TenureStore
 
-/// The webhooks of a running service: registered in the database, and delivered by services.
+/// Registers the webhooks of a starting service in the database, and creates the services that deliver messages.
 extension ServiceConfiguration {
     /// Stores the webhook endpoints in the database. The service does this before it writes anything else, so that all
     /// later changes queue messages for the endpoints. This method doesn't remove endpoints that aren't in the
@@ -15,8 +15,8 @@ extension ServiceConfiguration {
     func registerWebhooks(in store: Store) async throws(ServiceError) {
         do {
             let version = try await store.read { try $0.publication() }?.version
-            let published = try await store.read { try $0.policies() }.first { $0.version == version }?.sha256
-            let sha256 = published ?? ActivePolicy.digest(of: policy)
+            let publishedSHA256 = try await store.read { try $0.policies() }.first { $0.version == version }?.sha256
+            let sha256 = publishedSHA256 ?? ActivePolicy.digest(of: policy)
             let comparisonKey = "\(Data(sha256).base64EncodedString()) \(webhookSettings.expiringDays)"
             try await store.write(at: now(), locking: [.endpoints]) {
                 try $0.register(webhooks.map(\.endpoint), comparisonKey: comparisonKey)
@@ -35,6 +35,7 @@ extension ServiceConfiguration {
         sender.timeouts = webhookDelivery.timeouts
         metrics.register(endpoints: webhooks.map(\.name))
         let workers = webhooks.compactMap { webhook -> EndpointWorker? in
+            // The service doesn't start with an invalid URL.
             guard let target = try? webhook.target.get() else { return nil }
             return EndpointWorker(
                 webhook: webhook, target: target, sender: sender, store: store, bundleID: policy.app.bundleID,
@@ -46,5 +47,17 @@ extension ServiceConfiguration {
             retention: TimeInterval(webhookSettings.retentionDays) * 86_400, now: now,
             interval: webhookDelivery.interval, logger: logger)
         return (entitlementChanges, WebhookService(workers: workers))
+    }
+}
+
+/// Delivers messages to all endpoints. Each endpoint has its own worker, so a slow endpoint doesn't delay the other
+/// endpoints.
+struct WebhookService: Service {
+    let workers: [EndpointWorker]
+
+    func run() async throws {
+        await withTaskGroup(of: Void.self) { group in
+            for worker in workers { group.addTask { await worker.run() } }
+        }
     }
 }

@@ -23,8 +23,8 @@ struct EndpointWorker: Sendable {
     let metrics: ServiceMetrics
     let logger: Logger
 
-    /// How long deliveries are reserved for this process, in seconds: much longer than an attempt can take. After
-    /// that time, any process may deliver them, because this process may have been killed.
+    /// How long deliveries are reserved for this process, in seconds: much longer than an attempt can take. Afterward,
+    /// this process has probably been killed, so any process may deliver them.
     private static let lease: TimeInterval = 120
     /// After this many failures in a row, only one message is tried per read of the outbox, until one is delivered.
     private static let failureLimit = 5
@@ -163,18 +163,6 @@ extension Delivery.Outcome {
         case .delivered: .delivered
         case .failed(_, _, retryAt: nil): .givenUp
         case .failed: .failed
-        }
-    }
-}
-
-/// Delivers messages to all endpoints. Each endpoint has its own worker, so a slow endpoint doesn't delay the other
-/// endpoints.
-struct WebhookService: Service {
-    let workers: [EndpointWorker]
-
-    func run() async throws {
-        await withTaskGroup(of: Void.self) { group in
-            for worker in workers { group.addTask { await worker.run() } }
         }
     }
 }

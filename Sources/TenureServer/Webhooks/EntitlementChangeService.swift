@@ -6,16 +6,17 @@ import TenureStore
 /// Compares customers' entitlements with what webhooks last reported, and queues messages for the differences. Also
 /// removes old messages.
 ///
-/// It compares a customer at the end of an entitlement, `expiringDays` before the end, and after an update that only
-/// marked the customer for a later comparison. It compares all customers after a new policy or a new value of
-/// `expiringDays`.
+/// The service compares a customer in three cases:
+/// - An entitlement ends, or ends in `expiringDays`.
+/// - An update only marked the customer for a later comparison.
+/// - The policy or `expiringDays` has changed. Then it compares all customers.
 struct EntitlementChangeService: Service {
     let entitlementComparer: EntitlementComparer
     let store: Store
     /// How many seconds delivered and abandoned messages are kept.
     let retention: TimeInterval
     let now: @Sendable () -> Date
-    /// The pause before the next search for customers to compare, if there are no more of them.
+    /// The pause before the next search for customers to compare, after a search that found all of them.
     let interval: Swift.Duration
     let logger: Logger
 
@@ -44,6 +45,7 @@ struct EntitlementChangeService: Service {
         let evaluate: @Sendable (Customer) -> EntitlementChange? = {
             try? entitlementComparer.entitlementChange(of: $0, at: now)
         }
+        // A full batch means that there may be more.
         let isMoreDue =
             try await store.compareDueCustomers(at: now, limit: Self.batch, under: publication, evaluate) == Self.batch
         let hasMoreCustomers = try await store.compareAllCustomers(

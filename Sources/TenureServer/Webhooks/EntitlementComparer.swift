@@ -10,7 +10,7 @@ import TenureStore
 /// customer in the database, and `EntitlementChangeService` compares the entitlements of marked customers soon.
 struct EntitlementComparer: Sendable {
     let policies: ActivePolicy
-    /// The message `entitlement.expiring` is sent this many seconds before an entitlement ends.
+    /// How many seconds before the end of an entitlement the message `entitlement.expiring` is due.
     let notice: TimeInterval
 
     /// Returns the messages about a customer after an update.
@@ -56,10 +56,12 @@ struct EntitlementComparer: Sendable {
                 if sentRight != nil { messages.append(Message(.entitlementRevoked, decision)) }
                 continue
             }
+            // What is stored as sent. `isExpiring` is true if the receiver knows that the end is near, and otherwise
+            // nil.
             var right = SentEntitlements.Right(until: decision.until)
             if sentRight == nil || sentRight?.until != right.until {
                 messages.append(Message(.entitlementGranted, decision))
-                // The message contains the end, so no second message is needed to say that it's near.
+                // This message contains the end, so `entitlement.expiring` isn't needed too.
                 right.isExpiring = isNear(decision.until, at: now) ? true : nil
             } else {
                 right.isExpiring = sentRight?.isExpiring

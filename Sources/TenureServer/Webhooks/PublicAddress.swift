@@ -22,6 +22,7 @@ enum PublicAddress {
         if isAddress(address, in: "64:ff9b::/96") {
             return isPublic(NetworkAddress(high: 0, low: address.low & 0xFFFF_FFFF, isIPv4: true))
         }
+        // All ranges are valid, so the values after `??` are never used.
         let isSpecial = specialRanges.contains { AddressBlock($0)?.contains(address) ?? true }
         return (address.isIPv4 || isAddress(address, in: "2000::/3")) && !isSpecial
     }

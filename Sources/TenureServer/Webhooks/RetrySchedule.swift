@@ -3,8 +3,8 @@ import Foundation
 /// The schedule for retries of failed webhook deliveries. By default, the delays increase, and a message is abandoned
 /// after three days.
 struct RetrySchedule: Sendable {
-    /// The seconds until the second attempt. Each further delay is twice as long as the delay before.
-    var first: TimeInterval = 10
+    /// The seconds between the first and the second attempt. Each further delay is twice as long as the delay before.
+    var firstDelay: TimeInterval = 10
     /// The longest delay, in seconds.
     var maximumDelay: TimeInterval = 6 * 3600
     /// The seconds after which a message is abandoned, counted from the time at which it was queued.
@@ -12,8 +12,8 @@ struct RetrySchedule: Sendable {
 
     /// Returns when to try again after an attempt, counted from 1; nil if the message is abandoned.
     ///
-    /// If the receiver's `Retry-After` is later than the time in the schedule, the attempt follows at the later time.
-    /// But if that time is after `window`, the attempt follows at the time in the schedule.
+    /// If the receiver's `Retry-After` is later than the time in the schedule, the attempt follows at the later time,
+    /// unless `window` has ended then. If it has, the attempt follows at the time in the schedule.
     ///
     /// - Parameters:
     ///   - queuedAt: The time at which the message was queued; `window` begins then.
@@ -23,7 +23,7 @@ struct RetrySchedule: Sendable {
         after attempt: Int, queuedAt: Date, retryAfter: TimeInterval?, at now: Date,
         jitter: Double = .random(in: 0.75...1.25)
     ) -> Date? {
-        let delay = min(first * pow(2, Double(min(attempt, 64) - 1)), maximumDelay) * jitter
+        let delay = min(firstDelay * pow(2, Double(min(attempt, 64) - 1)), maximumDelay) * jitter
         let end = queuedAt.addingTimeInterval(window)
         let scheduled = now.addingTimeInterval(delay)
         let requested = now.addingTimeInterval(max(retryAfter ?? 0, delay))

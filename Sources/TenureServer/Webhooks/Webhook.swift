@@ -1,5 +1,4 @@
 import Foundation
-import TenureAPI
 import TenureCore
 import TenureJSON
 import TenureStore
@@ -28,7 +27,7 @@ public struct Webhook: Sendable, Hashable {
     /// endpoint gets only the message `policy.published` about a publication, and the developer's server reads
     /// customers from the admin API when it needs them.
     public var eachCustomer: Bool
-    /// Whether the endpoint's host may be in a private network, or on loopback without TLS.
+    /// Whether the endpoint's host may be in a private network, or on this machine without TLS.
     public var allowsPrivate: Bool
 
     /// Creates an endpoint that gets all types of messages by default.
@@ -89,7 +88,7 @@ public struct Webhook: Sendable, Hashable {
 
 /// The settings for all webhooks of a service.
 public struct WebhookSettings: Sendable, Hashable {
-    /// The message `entitlement.expiring` is sent this many days before an entitlement ends.
+    /// How many days before the end of an entitlement the message `entitlement.expiring` is sent.
     public var expiringDays = 7
     /// After how many days delivered and abandoned messages are removed.
     public var retentionDays = 30

@@ -1,13 +1,13 @@
 import Crypto
 import Foundation
-import TenureAPI
 import TenureCore
 import TenureJSON
 import TenureStore
 
+/// The body of a webhook's request.
 extension StoredMessage {
-    /// Returns the JSON body of the webhook's request, with the same bytes in every attempt and replay. The body never
-    /// contains what the App Store signed.
+    /// Returns the body, JSON with the same bytes in every attempt and replay. It never contains the signed artifacts
+    /// of the App Store.
     func body(app bundleID: String) -> [UInt8] {
         var json = JSONWriter()
         json.beginObject()

@@ -35,8 +35,7 @@ struct WebhookSender: Sendable {
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.allowModernTLSOnly()
         if let trustRoots { configuration.trustRoots = trustRoots }
-        // Each attempt creates a TLS context. Creating one here makes the service fail at the start if that isn't
-        // possible.
+        // Each attempt creates a TLS context. If that isn't possible, the service must not start, so try it here.
         guard (try? NIOSSLContext(configuration: configuration)) != nil else {
             throw .failed("webhooks need trusted certificate authorities; install the system's `ca-certificates`")
         }
@@ -46,7 +45,7 @@ struct WebhookSender: Sendable {
 
     /// Sends a body to a target.
     ///
-    /// - Parameter attempt: The number of the attempt, from 1. Each attempt tries another address of the host.
+    /// - Parameter attempt: The number of the attempt, from 1. Each attempt uses the next of the host's addresses.
     func send(
         _ body: [UInt8], headers: [(String, String)], to target: WebhookTarget, attempt: Int = 1
     ) async -> Answer {
@@ -142,16 +141,4 @@ struct WebhookSender: Sendable {
         default: "the connection failed"
         }
     }
-}
-
-/// How webhooks are sent: name resolution, trust, timeouts and retries. Only tests change these values.
-struct WebhookDelivery: Sendable {
-    var resolver = HostResolver.system
-    /// The trusted certificate authorities; nil for the system's authorities.
-    var trustRoots: NIOSSLTrustRoots?
-    var timeouts = WebhookSender.Timeouts()
-    var schedule = RetrySchedule()
-    /// The time between two reads of the outbox, which has the waiting messages. Also the time between two reads of the
-    /// customers to compare.
-    var interval = Duration.seconds(1)
 }

@@ -11,7 +11,7 @@ struct WebhookTarget: Sendable, Hashable {
     /// The path and query, which may hold a password of the receiver.
     var path: String { pathAndQuery.revealed }
     private let pathAndQuery: Secret<String>
-    /// Whether the host may be in a private network, or on loopback without TLS.
+    /// Whether the host may be in a private network, or on this machine without TLS.
     let allowsPrivate: Bool
 
     /// A mistake in a URL. Messages show the detail after the webhook's name.
@@ -38,12 +38,11 @@ struct WebhookTarget: Sendable, Hashable {
         // An IPv6 address is written in brackets.
         let isIPv6 = host.hasPrefix("[") && host.hasSuffix("]")
         let withoutBrackets = isIPv6 ? String(host.dropFirst().dropLast()) : host
-        let allowed: (Character) -> Bool = { $0.isASCII && ($0.isLetter || $0.isNumber || "-._".contains($0)) }
-        let isHost =
-            isIPv6
-            ? withoutBrackets.allSatisfy { $0.isHexDigit || $0 == ":" || $0 == "." }
-            : withoutBrackets.allSatisfy(allowed)
-        guard isHost else {
+        let isValid = withoutBrackets.allSatisfy { character in
+            if isIPv6 { return character.isHexDigit || character == ":" || character == "." }
+            return character.isASCII && (character.isLetter || character.isNumber || "-._".contains(character))
+        }
+        guard isValid else {
             throw Mistake(detail: "`\(host)` isn't a valid host name; write other alphabets as `xn--…`")
         }
         let port = parts.port ?? (isEncrypted ? 443 : 80)
