@@ -26,8 +26,9 @@ package protocol AppStoreAccess: Sendable {
     func appTransaction() async throws -> AppStoreResult<AppStoreAppTransaction>
     /// All transactions of `Transaction.all`, including refunded and expired transactions.
     ///
-    /// `Transaction.all` is also empty if the App Store doesn't respond. So if it is empty, this method requests the
-    /// products with `productIDs`, and throws if that request fails.
+    /// `Transaction.all` is also empty if the App Store doesn't respond. So if it is empty, this method reads
+    /// `Transaction.currentEntitlements`. If that is empty, too, this method requests the products with `productIDs`,
+    /// and throws if that request fails.
     func transactions(productIDs: [String]) async throws -> [AppStoreResult<AppStoreTransaction>]
     /// The renewal infos of the subscriptions among `transactions`.
     func renewals(of transactions: [AppStoreTransaction]) async throws -> [AppStoreResult<AppStoreRenewal>]

@@ -19,8 +19,8 @@ extension Tenure {
         /// Whether StoreKit can list purchases. In development they come from Xcode's StoreKit testing or the sandbox.
         var hasPurchases: Bool { self != .setapp && self != .direct }
 
-        /// Why the client doesn't call StoreKit in this copy, for the log and for errors. Only for copies in which it
-        /// doesn't.
+        /// Why the client doesn't request the app transaction (in development), or doesn't call StoreKit at all (in
+        /// other copies from outside the App Store). It is part of messages.
         var whyStoreKitIsNotCalled: String {
             switch self {
             case .appStore, .testFlight: "the app came from the App Store"
