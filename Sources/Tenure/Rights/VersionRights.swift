@@ -58,7 +58,7 @@ extension Tenure {
         /// Removes everything that was registered for an entitlement. Grants from other sources don't change.
         public mutating func unregister(entitlement: String) { rules.removeAll { $0.entitlement == entitlement } }
 
-        /// Returns the entitlements that these rights grant to a customer who got the app in this way.
+        /// Returns the entitlements that these rights grant to a customer who got the app as `acquisition` says.
         ///
         /// Returns no entitlements in the sandbox and in Xcode, where all customers have the same invented version and
         /// date. Also returns none for a refunded app or an expired license. A rule doesn't match if the version or

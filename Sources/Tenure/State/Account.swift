@@ -107,7 +107,8 @@ package struct Account: Sendable, Hashable {
 
     /// Sets the evidence from the stored state, and derives `key` from it.
     ///
-    /// - Parameter appTransactionID: used if no proof has an ID, as before the first app transaction was read.
+    /// - Parameter appTransactionID: identifies the account if no proof has an ID, such as before the first app
+    ///   transaction was read.
     mutating func restore(
         environment: AppStoreEnvironment?, bundleID: String?, appTransactionID: String?, proofs: [AppProof],
         purchases: [Purchase], renewals: [Renewal]
@@ -191,7 +192,7 @@ package struct Account: Sendable, Hashable {
             purchasesAreComplete: purchasesAreComplete, persona: persona)
     }
 
-    /// Returns only the evidence about the purchases with these transaction IDs.
+    /// Returns only the purchases with these transaction IDs, and all renewals, as evidence.
     package func evidence(in environment: AppStoreEnvironment, of transactions: Set<String>) -> Evidence {
         Evidence(
             environment: environment,
@@ -201,8 +202,8 @@ package struct Account: Sendable, Hashable {
     /// How the account got the app. Nil until a proof was read.
     package var acquisition: Acquisition? { proofs.isEmpty ? nil : acquisitions(in: proofs).first }
 
-    /// Returns the purchases to store. If there are too many, drops the oldest consumables first, then the oldest
-    /// periods of subscriptions.
+    /// Returns the purchases to store. If there are too many, drops the oldest consumables and purchases of unknown
+    /// types first, and then the oldest periods of subscriptions.
     private static func purchasesToStore(_ purchases: [Purchase]) -> ArraySlice<Purchase> {
         guard purchases.count > maximumPurchases else { return purchases[...] }
         return purchases.sorted { first, second in
@@ -211,7 +212,7 @@ package struct Account: Sendable, Hashable {
         }.suffix(maximumPurchases)
     }
 
-    /// Returns the proofs to store. If there are too many, keeps the earliest, the last revoked and the latest proof.
+    /// Returns the proofs to store. If there are too many, keeps the earliest, the last revoked and the latest proofs.
     static func proofsToStore(_ proofs: [AppProof]) -> [AppProof] {
         let proofs = condensed(proofs)
         guard proofs.count > maximumProofs else { return proofs }
