@@ -125,7 +125,8 @@ struct PackStore: Sendable {
         }
     }
 
-    /// Removes versions that aren't installed anymore and of which no running process has URLs.
+    /// Removes versions that aren't installed anymore and of which no running process has URLs. Also removes manifests
+    /// that no installed or partly downloaded version needs.
     func removeOldVersions(of pack: String) {
         for root in location.folders {
             let folder = path(of: pack, in: root)
