@@ -52,7 +52,8 @@ final class ServiceSync {
             answer.outcome == .granted && answer.until.map { $0 <= now && $0 > decided } ?? false
         }
         let isAllGranted = answers.keys.allSatisfy { name in
-            claims.rights[name].map { $0.until.map { now < $0 } ?? true } ?? false
+            guard let right = claims.rights[name] else { return false }
+            return right.until.map { now < $0 } ?? true
         }
         return hasEnded || (!isAllGranted && age >= Self.hour)
     }

@@ -136,14 +136,14 @@ extension Engine {
         entitlement: String, versions: [String]?, purchasedBefore: Date?, on platform: Platform?
     ) throws(Tenure.InvalidVersionList) {
         load()
-        try device.facts.lists.register(
+        try device.facts.versionRights.register(
             entitlement: entitlement, versions: versions, purchasedBefore: purchasedBefore, on: platform)
         device.post()
     }
 
     fileprivate func unregister(entitlement: String) {
         load()
-        device.facts.lists.unregister(entitlement: entitlement)
+        device.facts.versionRights.unregister(entitlement: entitlement)
         device.post()
     }
 }
@@ -158,8 +158,10 @@ extension Evaluation {
         var answers = answers
         let (account, now) = (stored.account, stored.time.now(clock))
         let owned = acquisitions(in: account.proofs)
-        for name in facts.lists.entitlements where answers[name]?.outcome != .granted {
-            let matching = owned.first { facts.lists.rights(of: $0, in: account.environment, at: now).contains(name) }
+        for name in facts.versionRights.entitlements where answers[name]?.outcome != .granted {
+            let matching = owned.first { acquisition in
+                facts.versionRights.rights(of: acquisition, in: account.environment, at: now).contains(name)
+            }
             if let matching {
                 answers[name] = .registered(name, title: title(of: name), matching)
             } else if answers[name] == nil {
