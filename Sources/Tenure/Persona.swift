@@ -1,5 +1,5 @@
 public import Foundation
-public import TenureCore
+import TenureCore
 
 extension Tenure {
     /// A test customer for builds from Xcode and TestFlight.

@@ -1,5 +1,3 @@
-import TenureCore
-
 /// What was read from the App Store since the app started, and the results of reading it and all other sources.
 struct AppStoreSnapshot: Sendable {
     /// The verified app transaction, which is also sent to the service. Nil if none was read.

@@ -1,5 +1,4 @@
 import Foundation
-import TenureCore
 
 /// Keeps the policy up to date, if the app also uses a signed policy from a web server.
 extension Engine {

@@ -52,7 +52,7 @@ actor SignedPolicyFeed {
         }
         if response.status == 304 { return .unchanged }
         guard response.status == 200 else { return .failed(.status(response.status)) }
-        // Ignore an unusually long tag, so that the stored file stays below its maximum size.
+        // Ignore an unusually long tag, because it is stored and sent back with each request.
         let tag = response.header("ETag").flatMap { $0.utf8.count <= 256 ? $0 : nil }
         let previous = current.cachedPolicy
         let result = current.update(with: response.body, tag: tag)

@@ -1,5 +1,4 @@
 import Foundation
-import TenureCore
 
 /// Where a process keeps its state (what Tenure knows about the customer between two starts).
 struct StateLocation: Sendable {
