@@ -49,7 +49,7 @@ package protocol AppStoreAccess: Sendable {
 package enum AppStoreResult<Value: Sendable>: Sendable {
     /// StoreKit verified the value.
     case verified(Value)
-    /// StoreKit couldn't verify the value. So it proves neither that a purchase exists nor that it is missing.
+    /// StoreKit couldn't verify the value. So the value doesn't show whether a purchase exists.
     case unverified(reason: String)
 
     /// The value if it is verified, otherwise nil.

@@ -1,6 +1,6 @@
 extension Tenure {
-    /// How this copy of the app was installed. The client reads this from the app's files before it calls StoreKit,
-    /// which may show a sign-in in a copy that isn't from the App Store.
+    /// How this copy of the app was installed. The client reads this from the app's files before it calls StoreKit: in
+    /// a copy from elsewhere than the App Store, StoreKit may show a sign-in.
     public enum Distribution: String, Sendable, Hashable, CaseIterable {
         /// From the App Store, or in App Review.
         case appStore

@@ -42,8 +42,8 @@ final class AppStoreReader {
     ///
     /// - Parameters:
     ///   - listed: the purchases that StoreKit lists.
-    ///   - requestedProducts: the products that the client requested to check that an empty list isn't due to an App
-    ///     Store that doesn't respond.
+    ///   - requestedProducts: the products that the client requested to check whether the App Store responds. Without
+    ///     this check, an empty list of purchases proves nothing.
     func addAppTransaction(
         _ result: Result<AppStoreResult<AppStoreAppTransaction>, any Error>?,
         comparedWith listed: Result<[AppStoreResult<AppStoreTransaction>], any Error>?, requestedProducts: [String]
@@ -88,8 +88,8 @@ final class AppStoreReader {
     /// Adds the list of transactions, and records whether reading it succeeded. If StoreKit verified all of them, also
     /// reads the state of subscriptions.
     ///
-    /// - Parameter requestedProducts: the products that the client requested to check that an empty list isn't due to
-    ///   an App Store that doesn't respond.
+    /// - Parameter requestedProducts: the products that the client requested to check whether the App Store responds.
+    ///   Without this check, an empty list of purchases proves nothing.
     nonisolated(nonsending) func addTransactions(
         _ result: Result<[AppStoreResult<AppStoreTransaction>], any Error>?, requestedProducts: [String]
     ) async {

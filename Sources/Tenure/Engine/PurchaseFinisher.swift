@@ -12,8 +12,8 @@ final class PurchaseFinisher {
     init(_ device: DeviceState) { self.device = device }
 
     /// Finishes each recorded transaction that Tenure may finish. Recorded means stored on the device and, with a
-    /// service, answered by the service. The App Store delivers a transaction again at each start until it is finished,
-    /// so a transaction that isn't recorded can't get lost.
+    /// service, answered by the service. The App Store delivers an unfinished transaction again at each start, so no
+    /// transaction gets lost before it is recorded.
     ///
     /// - Parameter isStoreResponding: whether the App Store has just listed the purchases. `Transaction.unfinished` is
     ///   also empty if the App Store doesn't respond.

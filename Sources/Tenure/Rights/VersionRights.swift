@@ -152,8 +152,8 @@ extension Engine {
 extension Evaluation {
     /// Returns the answers with the rights from `Tenure.register` added. Granted answers don't change.
     ///
-    /// An entitlement that neither the policy nor the service has is denied if it is registered only for other versions
-    /// or dates than the customer's. Until the app transaction was read, it is undetermined instead.
+    /// An entitlement may be registered only for other versions or dates than the customer's. If the policy and the
+    /// service have no such entitlement, it is denied. Until the app transaction was read, it is undetermined instead.
     func answers(addingTo answers: [String: Tenure.Answer]) -> [String: Tenure.Answer] {
         var answers = answers
         let (account, now) = (stored.account, stored.time.now(clock))

@@ -202,8 +202,8 @@ extension ContentLibrary {
         return packInUse(name) != nil
     }
 
-    /// Returns the URL of a file or folder of a pack. Throws if the pack isn't on the device, has no such file, or the
-    /// customer may not use it.
+    /// Returns the URL of a file or folder of a pack. Throws if the pack isn't on the device, if it has no such file,
+    /// or if the customer may not use it.
     func url(for path: String, in name: String) async throws -> URL {
         load()
         if packInUse(name) != nil, !isAllowed(name) { try await waitForRight(to: name) }
