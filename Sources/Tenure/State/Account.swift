@@ -147,20 +147,20 @@ package struct Account: Sendable, Hashable {
     /// Adds purchases, and marks new and changed purchases as unanswered. Returns whether a purchase is new or has
     /// changed.
     @discardableResult mutating func insert(_ received: [Purchase]) -> Bool {
-        let known = Dictionary(purchases.map { ($0.transactionID, $0.withoutSigning) }) { first, _ in first }
+        let oldFacts = Dictionary(purchases.map { ($0.transactionID, $0.withoutSigning) }) { first, _ in first }
         var byID = Dictionary(purchases.map { ($0.transactionID, $0) }) { first, _ in first }
         for purchase in received {
             byID[purchase.transactionID] = byID[purchase.transactionID]?.joined(with: purchase) ?? purchase
         }
         purchases = Self.purchasesToStore(Array(byID.values)).sorted { $0.isEarlier(than: $1) }
-        let changed = purchases.filter { known[$0.transactionID] != $0.withoutSigning }
+        let changed = purchases.filter { oldFacts[$0.transactionID] != $0.withoutSigning }
         unansweredTransactions.formUnion(changed.map(\.transactionID))
         return !changed.isEmpty
     }
 
     /// Adds renewal infos of subscriptions. Returns whether they have facts that the account didn't have.
     @discardableResult package mutating func add(_ received: [Renewal]) -> Bool {
-        let known = Dictionary(renewals.map { ($0.originalTransactionID, $0.withoutSigning) }) { first, _ in first }
+        let oldFacts = Dictionary(renewals.map { ($0.originalTransactionID, $0.withoutSigning) }) { first, _ in first }
         for renewal in received {
             if let index = renewals.firstIndex(where: { $0.originalTransactionID == renewal.originalTransactionID }) {
                 if renewal.supersedes(renewals[index]) { renewals[index] = renewal }
@@ -170,7 +170,7 @@ package struct Account: Sendable, Hashable {
         }
         // A new grace period extends the subscription's latest period, so the service must answer about it again.
         let changed = Set(
-            renewals.filter { known[$0.originalTransactionID] != $0.withoutSigning }.map(\.originalTransactionID))
+            renewals.filter { oldFacts[$0.originalTransactionID] != $0.withoutSigning }.map(\.originalTransactionID))
         for subscription in changed {
             let periods = purchases.lazy.filter { $0.originalTransactionID == subscription }
             let latest = periods.max { ($0.expiresDate ?? .distantPast) < ($1.expiresDate ?? .distantPast) }

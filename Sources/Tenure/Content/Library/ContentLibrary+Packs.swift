@@ -106,14 +106,14 @@ extension ContentLibrary {
                 requests.append(PackRequest(pack: name, installed: installedVersion))
             }
         }
-        let before = packInUse(name)?.version.description
+        let versionBefore = packInUse(name)?.version.description
         schedule()
         // Wait until the pack is installed, or its state shows why it can't be.
         for await state in contentStates.watch(name) {
             switch state {
             case .installed(_, nil): return
             // The version that was downloaded is installed. This call doesn't wait for an even newer version.
-            case .installed(let version, .available) where version != before: return
+            case .installed(let version, .available) where version != versionBefore: return
             case .installed(_, .failed(let error)), .failed(let error): throw error
             case .notEntitled:
                 await checkEndedRight(to: name)

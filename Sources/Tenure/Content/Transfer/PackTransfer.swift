@@ -82,19 +82,19 @@ struct PackTransfer: Sendable {
     /// Returns the partly downloaded version. Begins the download if it hasn't begun.
     func partialPack(in folder: String) async throws -> PartialPack {
         let manifest = try await manifest(in: folder)
-        if let known = PartialPack(version.manifest, manifest, in: folder) { return known }
+        if let begun = PartialPack(version.manifest, manifest, in: folder) { return begun }
         try lease.confirm()
         try PartialPack.setAside(in: folder)
-        let known = ReusableFiles(
+        let reusableFiles = ReusableFiles(
             store.names.compactMap { store.installed($0) }, embedded: embedded,
             setAside: PartialPack.setAsideVersion(in: folder, store))
         return try PartialPack.begin(
-            PackDescription(pack, version, from: source.identifier), manifest, in: folder, reusing: known)
+            PackDescription(pack, version, from: source.identifier), manifest, in: folder, reusing: reusableFiles)
     }
 
     /// Returns the version's manifest (its list of files): the stored manifest, or else the manifest from the source.
     private func manifest(in folder: String) async throws -> PackManifest {
-        if let known = store.manifest(version.manifest, inFolder: folder) { return known }
+        if let stored = store.manifest(version.manifest, inFolder: folder) { return stored }
         guard isInForeground else { throw TransferStop.inBackground }
         let size = Int64(version.manifestSize)
         // If the bytes are wrong, request the manifest again, as often as a chunk of a file.
