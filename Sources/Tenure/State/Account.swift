@@ -48,14 +48,14 @@ package struct Account: Sendable, Hashable {
     /// Nil if the answers are about the real customer.
     var persona: String?
 
+    /// The ID of the previous account's app transaction, which StoreKit still returns. Nil if StoreKit returns the app
+    /// transaction of the current account.
+    var staleAppTransactionID: String?
+
     /// The maximum number of stored purchases of one account, including periods of subscriptions.
     private static let maximumPurchases = 5000
     /// The maximum number of stored proofs.
     private static let maximumProofs = 400
-
-    /// The ID of the previous account's app transaction, which StoreKit still returns. Nil if StoreKit returns the app
-    /// transaction of the current account.
-    var staleAppTransactionID: String?
 
     /// Whether an app transaction belongs to another account.
     func isAnotherAccount(than app: AppStoreAppTransaction) -> Bool {
