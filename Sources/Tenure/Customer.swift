@@ -15,7 +15,7 @@ extension Tenure {
         /// The sources that the client has read for these answers, with the result of each.
         public internal(set) var steps: [Tenure.AppStoreStep] = []
         /// Whether the client is still reading the App Store and the service for the first time since the app started.
-        /// Show neither a lock nor a price until this is false, after 15 seconds at most.
+        /// Don't show a lock or a price while this is true. It becomes false after 15 seconds at most.
         public internal(set) var isResolving = true
         /// Why the policy can't be used. Nil if the policy can be used, or if the app has no policy.
         public internal(set) var policyError: Tenure.Error?

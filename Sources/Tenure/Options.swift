@@ -6,9 +6,9 @@ extension Tenure {
     public struct Options: Sendable {
         /// The time at which Tenure finishes a transaction. Until then, the App Store delivers it again at each start.
         ///
-        /// Without a call of the app, Tenure finishes only transactions of products in the policy or in the service's
-        /// list of products, and none of consumables. For every other transaction, the app delivers the product. Then
-        /// it calls `contentArrived(for:)`, so that Tenure finishes the transaction, or `Transaction.finish()`. For a
+        /// Tenure finishes these transactions itself: those of products in the policy or in the service's list of
+        /// products, except consumables. For every other transaction, the app delivers the product. Then the app calls
+        /// `Transaction.finish()`, or `contentArrived(for:)`, so that Tenure finishes the transaction. For a
         /// consumable, pass the transaction, not the product ID.
         public enum Finishing: Sendable, Hashable {
             /// As soon as the transaction is *recorded*: stored on the device and, with a service, answered by the
@@ -28,7 +28,7 @@ extension Tenure {
             case allow
             /// Everything is denied.
             case deny
-            /// As while a decision is undetermined: `whileUndetermined` says what is allowed.
+            /// The same as for an undetermined decision: see `whileUndetermined`.
             case undetermined
         }
 
@@ -36,9 +36,11 @@ extension Tenure {
         public var finishing = Finishing.whenRecorded
         /// What is allowed in copies that weren't installed from the App Store, TestFlight or Xcode.
         public var outsideAppStore = OutsideAppStore.undetermined
-        /// What `allows(_:)` returns while a decision is undetermined (nothing grants the entitlement, but not
-        /// everything could be read that might), and for how long after the app's first start on this device. If nil,
-        /// the policy's `whileUndetermined` applies. For a client with a service and no policy, nil means that
+        /// What `allows(_:)` returns while a decision is undetermined, and for how long after the app's first start on
+        /// this device. A decision is undetermined if nothing grants the entitlement, but a source that may grant it
+        /// couldn't be read.
+        ///
+        /// If nil, the policy's `whileUndetermined` applies. For a client with a service and no policy, nil means that
         /// undetermined decisions are allowed for 72 hours. If the policy can't be read, nothing is allowed.
         public var whileUndetermined: Policy.WhileUndetermined?
         /// The timeout of each StoreKit call, in seconds.
@@ -46,7 +48,7 @@ extension Tenure {
         /// The timeout of one request to the service, in seconds.
         public var serviceTimeout: Double = 15
         /// How long `restore()` waits, in seconds: for the sign-in, and then for the App Store and the service to
-        /// answer. After this time, the sign-in stays open.
+        /// answer. A sign-in that takes longer stays open.
         public var restoreTimeout: Double = 60
         /// The test customer that replaces the real customer in builds from Xcode and TestFlight. Nil to use the real
         /// customer. Copies from the App Store ignore it.
@@ -76,75 +78,5 @@ extension Tenure {
 
         /// Creates options with the defaults that suit most apps.
         public init() {}
-    }
-
-    /// A test customer for builds from Xcode and TestFlight.
-    ///
-    /// In the sandbox and in Xcode, all customers have the same original version and date. So without such a test
-    /// customer, a *persona*, you can't test how the policy treats early customers.
-    public struct Persona: Sendable, Hashable {
-        /// Either a customer who got this version of the app on this date, or a test customer that the service created
-        /// and that its token identifies.
-        enum Kind: Sendable, Hashable {
-            case acquired(version: String, platform: Platform, date: Date)
-            case token(String)
-        }
-
-        let kind: Kind
-
-        /// A customer who got the app on iOS, iPadOS, tvOS, watchOS or visionOS.
-        ///
-        /// - Parameters:
-        ///   - build: the `CFBundleVersion` of the copy they got.
-        ///   - date: when they got it.
-        public static func earlyBuyer(build: String, on date: Date) -> Persona {
-            #if os(tvOS)
-                let platform = Platform.tvOS
-            #elseif os(watchOS)
-                let platform = Platform.watchOS
-            #elseif os(visionOS)
-                let platform = Platform.visionOS
-            #else
-                let platform = Platform.iOS
-            #endif
-            return Persona(kind: .acquired(version: build, platform: platform, date: date))
-        }
-
-        /// A customer who got the app on the Mac.
-        ///
-        /// - Parameters:
-        ///   - version: the `CFBundleShortVersionString` of the copy they got.
-        ///   - date: when they got it.
-        public static func earlyBuyer(version: String, on date: Date) -> Persona {
-            Persona(kind: .acquired(version: version, platform: .macOS, date: date))
-        }
-
-        /// A test customer that the service created: pass the token that `tenure persona create` prints.
-        public static func token(_ token: String) -> Persona { Persona(kind: .token(token)) }
-
-        /// The persona with the proof of when and in which version it got the app. Nil for a persona of the service.
-        var evidence: TenureCore.Persona? {
-            guard case .acquired(let version, let platform, let date) = kind else { return nil }
-            return TenureCore.Persona(
-                name: "early buyer of \(version)",
-                proof: AppProof(
-                    kind: .appTransaction, signedDate: nil, id: nil, originalPlatform: platform,
-                    originalAppVersion: version, originalPurchaseDate: date))
-        }
-
-        /// The token of a persona of the service. Nil for any other persona.
-        var token: String? {
-            if case .token(let token) = kind { token } else { nil }
-        }
-
-        /// The persona's name in the stored state. If the name changes, the client discards the stored answers, because
-        /// they are about another persona. The name contains no token.
-        var storedName: String {
-            switch kind {
-            case .token(let token): token.hashed
-            case .acquired(let version, let platform, let date):
-                "\(platform.rawValue)/\(version)/\(date.timeIntervalSince1970)".hashed
-            }
-        }
     }
 }

@@ -66,6 +66,7 @@ extension Engine {
         let access = setup.access
         let signIn = await signInOutcome { try await access.synchronize() }
         await searchAgain()
+        // If the app transaction is still missing or out of date, only a refresh, which may show a sign-in, gets it.
         if case .succeeded = signIn, device.snapshot.appTransaction == nil, device.mayReadAppTransaction {
             let refreshed = await signInOutcome {
                 self.appStore.addAppTransaction(.success(try await access.refreshAppTransaction()))

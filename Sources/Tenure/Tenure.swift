@@ -113,8 +113,9 @@ public final class Tenure: Sendable {
 extension Tenure {
     /// Creates a client that decides on the device, by the app's own policy. It needs no server.
     ///
-    /// - Throws: `Error.policy` if the policy is missing, empty, not compiled, or of another app. See
-    ///   `init(policyIfValid:options:)` for an app that must start anyway.
+    /// - Throws: `Error.policy` if the policy is missing, empty, not compiled, or of another app; `Error.accessGroup` or
+    ///   `Error.persona` if that option is invalid. For an app that must start anyway, see
+    ///   `init(policyIfValid:options:)`.
     public convenience init(policy: PolicySource, options: Options = Options()) throws(Tenure.Error) {
         let setup = Setup(live: options, policy: policy)
         try setup.validateOptions()
@@ -145,7 +146,7 @@ extension Tenure {
     ///   - key: the service's signing key, pinned when the app is built.
     ///   - policy: the policy by which the device decides until the service has answered, such as at a first launch
     ///     without network.
-    /// - Throws: `Error.serviceAddress` if `service` is any other address; `Error.policy` as `init(policy:options:)`.
+    /// - Throws: `Error.serviceAddress` if `service` is any other address; also the errors of `init(policy:options:)`.
     public convenience init(
         service: URL, app: String? = nil, key: ServiceKey, policy: PolicySource? = nil, options: Options = Options()
     ) throws(Tenure.Error) {

@@ -26,8 +26,9 @@ package protocol AppStoreAccess: Sendable {
     func appTransaction() async throws -> AppStoreResult<AppStoreAppTransaction>
     /// All transactions of `Transaction.all`, including refunded and expired transactions.
     ///
-    /// `Transaction.all` is also empty if the App Store doesn't respond. So if it is empty, this method requests the
-    /// products with `productIDs`, and throws if that request fails.
+    /// `Transaction.all` is also empty if the App Store doesn't respond. So if it is empty, this method reads
+    /// `Transaction.currentEntitlements`. If that is empty, too, this method requests the products with `productIDs`,
+    /// and throws if that request fails.
     func transactions(productIDs: [String]) async throws -> [AppStoreResult<AppStoreTransaction>]
     /// The renewal infos of the subscriptions among `transactions`.
     func renewals(of transactions: [AppStoreTransaction]) async throws -> [AppStoreResult<AppStoreRenewal>]
@@ -48,7 +49,7 @@ package protocol AppStoreAccess: Sendable {
 package enum AppStoreResult<Value: Sendable>: Sendable {
     /// StoreKit verified the value.
     case verified(Value)
-    /// StoreKit couldn't verify the value. So it proves neither that a purchase exists nor that it is missing.
+    /// StoreKit couldn't verify the value. So the value doesn't show whether a purchase exists.
     case unverified(reason: String)
 
     /// The value if it is verified, otherwise nil.

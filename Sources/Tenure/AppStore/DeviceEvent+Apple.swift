@@ -12,16 +12,16 @@ import Foundation
     import TenureCore
 #endif
 
-/// Observes the app and the network on Apple's platforms.
+/// Observes events of the app and the network on Apple's platforms, after which the client reads sources again.
 extension DeviceEvent {
     /// The events of the device on which the app runs. On Linux there are no such events.
     static func ofThisDevice() -> AsyncStream<DeviceEvent> {
         #if canImport(Network)
             let (stream, continuation) = AsyncStream<DeviceEvent>.makeStream(bufferingPolicy: .bufferingNewest(3))
-            let wasGone = Locked(false)
+            let wasUnavailable = Locked(false)
             let network = NetworkObserver { path in
                 let isAvailable = path.status == .satisfied
-                if wasGone.exchange(!isAvailable), isAvailable { continuation.yield(.networkReturned) }
+                if wasUnavailable.exchange(!isAvailable), isAvailable { continuation.yield(.networkReturned) }
             }
             let notifications = NotificationObserver()
             // UIKit and AppKit declare the notifications' names in classes that are isolated to the main actor.
@@ -62,28 +62,6 @@ extension DeviceEvent {
     #endif
 }
 
-/// What kind of network the device has.
-struct NetworkCondition: Sendable, Hashable {
-    /// Cellular, or a personal hotspot.
-    var isExpensive = false
-    /// Low Data Mode.
-    var isConstrained = false
-
-    /// The condition now and after every change. On Linux, the stream is empty.
-    static func ofThisDevice() -> AsyncStream<NetworkCondition> {
-        #if canImport(Network)
-            let (stream, continuation) = AsyncStream<NetworkCondition>.makeStream(bufferingPolicy: .bufferingNewest(1))
-            let network = NetworkObserver { path in
-                continuation.yield(NetworkCondition(isExpensive: path.isExpensive, isConstrained: path.isConstrained))
-            }
-            continuation.onTermination = { _ in network.stop() }
-            return stream
-        #else
-            return AsyncStream { $0.finish() }
-        #endif
-    }
-}
-
 #if canImport(Network)
     /// Observes notifications until it is stopped.
     private final class NotificationObserver: Sendable {
@@ -109,19 +87,5 @@ struct NetworkCondition: Sendable, Hashable {
                 NotificationCenter.default.removeObserver(token)
             }
         }
-    }
-
-    /// Calls its closure with the network's condition, now and after every change.
-    ///
-    /// Unchecked: `NWPathMonitor` may be used from any thread, but older SDKs don't declare it `Sendable`.
-    private final class NetworkObserver: @unchecked Sendable {
-        private let monitor = NWPathMonitor()
-
-        init(_ changed: @escaping @Sendable (NWPath) -> Void) {
-            monitor.pathUpdateHandler = changed
-            monitor.start(queue: DispatchQueue(label: "tenure.network"))
-        }
-
-        func stop() { monitor.cancel() }
     }
 #endif

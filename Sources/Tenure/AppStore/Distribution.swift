@@ -1,6 +1,6 @@
 extension Tenure {
-    /// How this copy of the app was installed. The client reads this from the app's files before it calls StoreKit,
-    /// which may show a sign-in in a copy that isn't from the App Store.
+    /// How this copy of the app was installed. The client reads this from the app's files before it calls StoreKit: in
+    /// a copy from elsewhere than the App Store, StoreKit may show a sign-in.
     public enum Distribution: String, Sendable, Hashable, CaseIterable {
         /// From the App Store, or in App Review.
         case appStore
@@ -19,8 +19,8 @@ extension Tenure {
         /// Whether StoreKit can list purchases. In development they come from Xcode's StoreKit testing or the sandbox.
         var hasPurchases: Bool { self != .setapp && self != .direct }
 
-        /// Why the client doesn't call StoreKit in this copy, for the log and for errors. Only for copies in which it
-        /// doesn't.
+        /// Why the client doesn't request the app transaction (in development), or doesn't call StoreKit at all (in
+        /// other copies from outside the App Store). It is part of messages.
         var whyStoreKitIsNotCalled: String {
             switch self {
             case .appStore, .testFlight: "the app came from the App Store"

@@ -30,8 +30,8 @@ import TenureJSON
                 ?? service(named: "en0", builtIn: false)
         }
 
-        /// Returns the network interface with this name, such as `en0`, that is built in or isn't, as `builtIn` says.
-        /// Nil if there is no such interface.
+        /// Returns the network interface with this name, such as `en0`, if its property `IOBuiltin` equals `builtIn`.
+        /// Otherwise nil.
         private static func service(named name: String, builtIn: Bool) -> io_service_t? {
             guard let matching = IOBSDNameMatching(mainPort, 0, name) else { return nil }
             var iterator = io_iterator_t()

@@ -77,8 +77,8 @@ private struct BERReader {
         }
     }
 
-    /// Returns the type of a receipt's attribute, and where its value is in `bytes`. Nil if the element isn't an
-    /// attribute.
+    /// Returns the type of a receipt's attribute (the bytes of an integer), and where its value is in `bytes`. Nil if
+    /// the element isn't an attribute.
     func attribute(in element: Element) -> (type: [UInt8], value: Range<Int>)? {
         guard element.tag == Self.sequence,
             let children = children(of: element, [Self.integer, Self.integer, Self.octetString])
@@ -96,7 +96,7 @@ private struct BERReader {
 
     // MARK: Elements
 
-    /// Returns the first elements in an element. Nil if they don't have these tags.
+    /// Returns the first elements in an element, one for each tag. Nil if they don't have these tags in this order.
     private func children(of element: Element, _ tags: [UInt8]) -> [Element]? {
         let children = elements(in: element.contents, atMost: tags.count)
         return children?.map(\.tag) == tags ? children : nil
@@ -123,17 +123,17 @@ private struct BERReader {
         }
         // Two zero bytes end an element of indefinite length. Inner elements of indefinite length end first.
         var position = header.contents
-        var open = 1
+        var openElements = 1
         while limit - position >= 2 {
             if bytes[position] == 0, bytes[position + 1] == 0 {
-                open -= 1
-                if open == 0 {
+                openElements -= 1
+                if openElements == 0 {
                     return Element(tag: header.tag, contents: header.contents..<position, end: position + 2)
                 }
                 position += 2
             } else {
                 guard let inner = self.header(at: position, before: limit) else { return nil }
-                if inner.length == nil { open += 1 }
+                if inner.length == nil { openElements += 1 }
                 position = inner.contents + (inner.length ?? 0)
             }
         }

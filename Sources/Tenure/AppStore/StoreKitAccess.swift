@@ -58,7 +58,7 @@ struct StoreKitAccess: AppStoreAccess {
         #endif
     }
 
-    // MARK: Without a prompt
+    // MARK: Calls that show no sign-in
 
     func appTransaction() async throws -> AppStoreResult<AppStoreAppTransaction> {
         Self.result(try await AppTransaction.shared)
@@ -67,8 +67,7 @@ struct StoreKitAccess: AppStoreAccess {
     func transactions(productIDs: [String]) async throws -> [AppStoreResult<AppStoreTransaction>] {
         var results = await Self.results(Transaction.all)
         if results.isEmpty { results = await Self.results(Transaction.currentEntitlements) }
-        // These sequences can't throw. They are empty if there are no purchases, and also if the App Store doesn't
-        // respond.
+        // Both sequences are also empty if the App Store doesn't respond, because they can't throw. The probe can.
         if results.isEmpty { try await Self.probe(productIDs) }
         return results
     }
@@ -81,8 +80,8 @@ struct StoreKitAccess: AppStoreAccess {
         return results
     }
 
-    /// Requests products, only to find out whether the App Store responds. Throws if it doesn't. Without `productIDs`,
-    /// nothing can be requested, and the method does nothing.
+    /// Requests products, and the status of one of their subscription groups, only to find out whether the App Store
+    /// responds. Throws if it doesn't. Does nothing if `productIDs` is empty.
     private static func probe(_ productIDs: [String]) async throws {
         guard !productIDs.isEmpty else { return }
         let products = try await Product.products(for: productIDs)
@@ -131,7 +130,7 @@ struct StoreKitAccess: AppStoreAccess {
         }
     }
 
-    // MARK: With a prompt
+    // MARK: Calls that may show a sign-in
 
     func synchronize() async throws { try await Self.prompting { try await AppStore.sync() } }
 
@@ -187,7 +186,8 @@ struct StoreKitAccess: AppStoreAccess {
     }
 }
 
-/// Fields of a signed transaction for which older SDKs have no property, under the App Store's names.
+/// Fields of a signed transaction or app transaction for which older SDKs have no property. The App Store writes dates
+/// as milliseconds since 1970.
 private struct SignedFields: Decodable {
     let appTransactionID: String?
     let originalPlatform: String?

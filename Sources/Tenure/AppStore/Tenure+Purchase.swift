@@ -17,6 +17,7 @@ extension Tenure {
         case userCancelled
     }
 
+    // On visionOS, use `purchase(_:using:options:)` or `purchase(_:confirmIn:options:)`.
     #if !os(visionOS)
         /// Purchases a product: verifies and records the transaction, updates the customer's entitlements, and
         /// finishes the transaction according to `Options.finishing`.
@@ -25,9 +26,9 @@ extension Tenure {
         /// policy, the stored copy of the service's list of products does.
         ///
         /// - Parameter options: passed to StoreKit unchanged. Tenure never adds an `appAccountToken`.
-        /// - Throws: StoreKit's own errors; `Error.unverified` if StoreKit couldn't verify the transaction, which then
-        ///   stays unfinished; `Error.purchasesUnavailable` if this process can't make purchases. Only the app itself
-        ///   can, in a copy from the App Store, TestFlight or Xcode.
+        /// - Throws: StoreKit's own errors. `Error.unverified` if StoreKit couldn't verify the transaction, which then
+        ///   stays unfinished. `Error.purchasesUnavailable` in an extension, and if the app isn't from the App Store,
+        ///   TestFlight or Xcode.
         @MainActor
         public func purchase(
             _ product: Product, options: Set<Product.PurchaseOption> = []

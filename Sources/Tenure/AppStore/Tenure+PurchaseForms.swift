@@ -1,4 +1,4 @@
-// Ways to purchase that only newer systems have. No other file of the client uses `@available`.
+// Variants of `Tenure.purchase(_:options:)` that use API of newer systems.
 #if canImport(SwiftUI)
     public import StoreKit
     public import SwiftUI

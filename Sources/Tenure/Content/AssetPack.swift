@@ -81,11 +81,12 @@ extension Tenure {
         /// - Throws: `AssetPackError`, or `CancellationError` if the waiting task was canceled.
         public func download() async throws { try await library.download(name) }
 
-        /// Returns the URL of a file or folder of the installed pack. The URL is valid until the process ends. Right
-        /// after the app starts, and after a right has ended, the call waits until Tenure knows whether the customer
-        /// may use the pack, as `Tenure.allows(_:)` does.
+        /// Returns the URL of a file or folder of the installed pack. The URL is valid until the process ends. Like
+        /// `Tenure.allows(_:)`, the call waits right after the app starts and after a right has ended, until Tenure
+        /// knows whether the customer may use the pack.
         ///
-        /// - Throws: `AssetPackError` if the pack isn't installed or has no such file, or the customer may not open it.
+        /// - Throws: `AssetPackError` if the pack isn't installed, if it has no such file, or if the customer may not
+        ///   use it.
         public func url(for path: String) async throws -> URL { try await library.url(for: path, in: name) }
 
         /// Stops the download until `resume()` is called. The download also stays paused after a relaunch.

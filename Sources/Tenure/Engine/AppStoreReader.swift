@@ -42,8 +42,8 @@ final class AppStoreReader {
     ///
     /// - Parameters:
     ///   - listed: the purchases that StoreKit lists.
-    ///   - requestedProducts: the products that the client requested to check that an empty list isn't due to an App
-    ///     Store that doesn't respond.
+    ///   - requestedProducts: the products that the client requested to check whether the App Store responds. Without
+    ///     this check, an empty list of purchases proves nothing.
     func addAppTransaction(
         _ result: Result<AppStoreResult<AppStoreAppTransaction>, any Error>?,
         comparedWith listed: Result<[AppStoreResult<AppStoreTransaction>], any Error>?, requestedProducts: [String]
@@ -54,15 +54,15 @@ final class AppStoreReader {
         let purchases = (try? listed?.get())?.compactMap(\.value) ?? []
         let areOfAnotherAccount: Bool? =
             purchases.isEmpty ? nil : purchases.allSatisfy { ($0.appTransactionID ?? id) != id }
-        // If StoreKit lists nothing, although the stored account has purchases that always stay listed, the stored
-        // account is no longer signed in. Then the account of the app transaction is. If products were requested, the
-        // App Store has responded, so the list is really empty.
+        // The stored account has purchases that always stay listed. If StoreKit lists nothing, the stored account is
+        // signed out, so the account of the app transaction must be signed in. But an empty list counts only if
+        // products were requested: only then has the App Store responded.
         let isEmpty = (try? listed?.get())?.isEmpty ?? false
         let isSignedInAgain =
             isEmpty && !requestedProducts.isEmpty
             && device.stored.account.purchases.contains { $0.type?.staysListed ?? false }
-        // If there are no purchases, an app transaction that was old before is still old, unless its account is signed
-        // in again.
+        // Without purchases to compare with, an app transaction that was old before is still old, unless its account is
+        // signed in again.
         let isOld = areOfAnotherAccount ?? (device.stored.account.staleAppTransactionID == id && !isSignedInAgain)
         guard isOld else { return addAppTransaction(result) }
         device.stored.account.staleAppTransactionID = id
@@ -88,8 +88,8 @@ final class AppStoreReader {
     /// Adds the list of transactions, and records whether reading it succeeded. If StoreKit verified all of them, also
     /// reads the state of subscriptions.
     ///
-    /// - Parameter requestedProducts: the products that the client requested to check that an empty list isn't due to
-    ///   an App Store that doesn't respond.
+    /// - Parameter requestedProducts: the products that the client requested to check whether the App Store responds.
+    ///   Without this check, an empty list of purchases proves nothing.
     nonisolated(nonsending) func addTransactions(
         _ result: Result<[AppStoreResult<AppStoreTransaction>], any Error>?, requestedProducts: [String]
     ) async {

@@ -15,8 +15,7 @@ final class CustomerState: Sendable {
         /// The latest time that this device has observed. Rights end according to this time, even if the clock is set
         /// back.
         var floor: Date
-        /// How many times the date of a newly signed artifact, such as a transaction, has shown that the clock had been
-        /// wrong.
+        /// How many times the known time was set back: see `Facts.clockCorrections`.
         var clockCorrections = 0
         /// How many searches have finished since the app started.
         var finishedSearches = 0
@@ -158,14 +157,15 @@ final class CustomerState: Sendable {
         let ends = snapshot.ends
         state.withLock { state in
             let floor = snapshot.floor.timeIntervalSinceReferenceDate
-            // Set the time back only if a newly signed artifact has shown that the clock was wrong. Otherwise keep the
-            // later time: a caller may have observed a later clock meanwhile.
+            // Set the time back only if the clock turned out to be wrong. Otherwise keep the later time: a caller may
+            // have observed a later clock meanwhile.
             let isClockCorrected = snapshot.clockCorrections > state.snapshot.clockCorrections
             state.floor = isClockCorrected ? floor : max(state.floor, floor)
             state.noteEnds()
             if snapshot.accountChanges != state.snapshot.accountChanges { state.endedRights = [:] }
             for (name, ended) in state.endedRights {
-                // By the corrected time, the right may not have ended yet.
+                // Forget the end if the right is granted again, or if the right may not have ended by the corrected
+                // time.
                 let isUnproven = isClockCorrected && ended.end > state.floor
                 if isUnproven || (ends[name] ?? 0) > state.floor { state.endedRights[name] = nil }
             }
@@ -205,16 +205,14 @@ final class CustomerState: Sendable {
         let next = state.nextChange
         guard next != state.timer?.at else { return nil }
         let former = state.timer?.task
-        state.timer = next.map { next in
-            let waitUntil = waitUntil
-            return (
-                next,
-                Task { [weak self] in
-                    guard (try? await waitUntil(Date(timeIntervalSinceReferenceDate: next))) != nil else { return }
-                    self?.timerFired(next)
-                }
-            )
+        state.timer = nil
+        guard let next else { return former }
+        let waitUntil = waitUntil
+        let task = Task { [weak self] in
+            guard (try? await waitUntil(Date(timeIntervalSinceReferenceDate: next))) != nil else { return }
+            self?.timerFired(next)
         }
+        state.timer = (next, task)
         return former
     }
 

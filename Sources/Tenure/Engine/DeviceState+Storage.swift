@@ -51,8 +51,7 @@ extension DeviceState {
             isResponseDiscarded = !readStoredToken(at: setup.clock())
         }
         if stored.time.floor < before.time.floor {
-            // Another process received a value that the App Store had just signed, and that showed that the clock had
-            // been wrong.
+            // Another process has found out that the clock had been wrong: see `DeviceTime`.
             facts.clockCorrections += 1
             post()
         } else if stored.account != before.account {
@@ -109,7 +108,7 @@ extension DeviceState {
 }
 
 extension AppStoreSnapshot {
-    /// Logs the result of reading the state.
+    /// Records the result of reading the stored state as a step, and logs a failure.
     mutating func note(_ result: StateReadResult, log: Tenure.Log) {
         switch result {
         case .state: note(.localState, .done)

@@ -8,7 +8,7 @@ import TenureCore
 final class DeviceState {
     let setup: Setup
     let customerState: CustomerState
-    // `load()` sets this property and the next two again.
+    // `load()` sets the next three properties again.
     private(set) var tokenReader: EntitlementTokenReader
     /// The hash of the device verification ID. Nil if StoreKit doesn't provide the ID.
     private(set) var deviceID: String?
@@ -205,7 +205,7 @@ struct Facts {
     /// Why the policy can't be used. Nil if it can be, or if the app has no policy.
     var policyError: Tenure.Error?
     /// The versions and dates that the app registered with `Tenure.register`.
-    var lists = Tenure.VersionRights()
+    var versionRights = Tenure.VersionRights()
     /// Products that unlock asset packs directly, without an entitlement.
     var contentProducts: Set<String> = []
     /// The contents of the stored entitlement token, which the service signed. Nil if there is no valid token.
@@ -219,7 +219,8 @@ struct Facts {
     /// How many searches have finished since the app started.
     var finishedSearches = 0
     var hasFinishedSearch: Bool { finishedSearches > 0 }
-    /// How many times a newly signed value showed that the clock had been wrong.
+    /// How many times the known time was set back, because a newly signed value or the service showed that the clock had
+    /// been wrong.
     var clockCorrections = 0
     /// How many times another Apple Account replaced the known account.
     var accountChanges = 0

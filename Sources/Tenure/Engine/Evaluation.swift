@@ -50,7 +50,7 @@ struct Evaluation {
 
     /// The answers about all known entitlements, including the entitlements that `Tenure.register` registered.
     var answers: [String: Tenure.Answer] {
-        guard !facts.lists.isEmpty, !setup.isListening, !isOutside else { return provedAnswers }
+        guard !facts.versionRights.isEmpty, !setup.isListening, !isOutside else { return provedAnswers }
         return answers(addingTo: provedAnswers)
     }
 

@@ -29,9 +29,14 @@ final class ServiceSync {
         return seconds > 1 && seconds <= Backoff.longest ? seconds : nil
     }
 
-    /// Whether to ask the service: if there is new evidence or a right has ended, after an hour if an entitlement isn't
-    /// granted, otherwise after a day. A release that only sends evidence for the dry run of a new policy
-    /// (`Tenure.listening`) asks only if there is new evidence, or after a day.
+    /// Whether to ask the service:
+    ///
+    /// - at once if there is new evidence, or if a right has ended
+    /// - after an hour if an entitlement isn't granted, or if there is no token or answer
+    /// - otherwise after a day
+    ///
+    /// A release that only collects evidence for the dry run of a new policy (`Tenure.listening`) asks only if there is
+    /// new evidence, or after a day.
     private var isServiceDue: Bool {
         guard let asked = device.stored.account.answeredAt else { return true }
         let clock = setup.clock()
@@ -52,7 +57,8 @@ final class ServiceSync {
             answer.outcome == .granted && answer.until.map { $0 <= now && $0 > decided } ?? false
         }
         let isAllGranted = answers.keys.allSatisfy { name in
-            claims.rights[name].map { $0.until.map { now < $0 } ?? true } ?? false
+            guard let right = claims.rights[name] else { return false }
+            return right.until.map { now < $0 } ?? true
         }
         return hasEnded || (!isAllGranted && age >= Self.hour)
     }

@@ -31,7 +31,9 @@ package struct Setup: Sendable {
     /// Waits until the clock shows a date.
     var waitUntil: @Sendable (Date) async throws -> Void = { date in
         // Wait in short steps: `Task.sleep` doesn't include the time in which the device itself sleeps.
-        while case let seconds = date.timeIntervalSinceNow, seconds > 0 {
+        while true {
+            let seconds = date.timeIntervalSinceNow
+            guard seconds > 0 else { return }
             try await Task.sleep(nanoseconds: UInt64(min(seconds, 60) * 1e9))
         }
     }

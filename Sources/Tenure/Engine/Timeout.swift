@@ -5,7 +5,7 @@ struct TimedOut: Error, CustomStringConvertible {
 }
 
 /// Runs `work` and waits for its result, for at most `seconds`. Cancels `work` after the timeout, and if the caller is
-/// canceled, and doesn't wait until `work` ends.
+/// canceled. In both cases, throws without waiting for the end of `work`.
 ///
 /// - Throws: the error of `work`; `TimedOut` after the timeout; `CancellationError` if the caller is canceled.
 func withTimeout<Value: Sendable>(

@@ -20,6 +20,7 @@ struct EntitlementTokenReader: Sendable {
         /// The hash of the device ID; nil if StoreKit doesn't provide it.
         var device: String?
         var bundleID: String?
+        /// The kind of process that uses the token, such as the app or an extension of it.
         var host = HostProcess(.app, bundleID: nil)
         var appTransactionID: String?
         /// The environment of the device's own artifacts. Nil until the device has an artifact.
@@ -55,7 +56,8 @@ struct EntitlementTokenReader: Sendable {
     }
 
     /// Reads a stored entitlement token, which was accepted when it was new. It stays valid after the signing period of
-    /// its key, but not after the key was revoked.
+    /// its key, but not after the key was revoked. Its issue date may be at most a day in the future, because clocks
+    /// differ.
     func read(stored token: Token, for holder: Holder, at now: Date) throws(Refusal) -> EntitlementTokenClaims {
         let (claims, _) = try read(token, for: holder)
         guard claims.issuedAt <= now.addingTimeInterval(86_400) else { throw .fromTheFuture }
@@ -100,7 +102,8 @@ struct EntitlementTokenReader: Sendable {
         }
         // If the device has no artifact yet, accept only a token for Production.
         guard claims.environment == holder.environment ?? .production else { throw .anotherEnvironment }
-        // The service accepts no persona with artifacts from Production (rule I4 in Docs/decision-rules.md).
+        // The service accepts no persona with artifacts from Production (rule I4 in Docs/decision-rules.md). So treat
+        // such a token like one that is based on artifacts of a test authority.
         let isTest = claims.isTest || (claims.persona != nil && claims.environment.isProduction)
         guard trustsTestAuthorities || !isTest else { throw .test }
         return (claims, trust)
@@ -123,10 +126,10 @@ struct EntitlementTokenClaims: Sendable, Hashable, Decodable {
     /// The hash of the ID of the device: see `UUID.hashed`.
     let device: String
     let issuedAt: Date
-    /// The time when the token expires. If the token has a nonce, this ends no right: each right has its own end.
+    /// The time when the token expires. If the token has a nonce, each right has its own end instead.
     let expiresAt: Date
-    /// The random text in the request that the token answers. If there is no nonce, every right ends when the token
-    /// expires.
+    /// The random text in the request that the token answers. If there is no nonce, every right ends at the latest when
+    /// the token expires.
     let nonce: String?
     private let entitlements: [String: Right]
 

@@ -71,8 +71,7 @@ struct KeyRing: Sendable {
         for statement in statements.prefix(SigningKeyBounds.maximumChainLength) {
             guard let text = SignedText(statement, maximumSize: SigningKeyBounds.maximumStatementSize) else { continue }
             let signers = [newest].compactMap(\.self) + pinnedKeys
-            // Ignore statements before the first statement that a pinned key signed. At a later statement by a pinned
-            // key, begin again with the key for which it vouches.
+            // Ignore statements by other keys, such as by a predecessor of the pinned keys.
             guard signers.contains(where: { $0.hasSigned(text, as: SignedType.keyStatement) }),
                 let fields = try? JSONDecoder().decode(JSONWebKey.self, from: Data(text.payload)),
                 let next = Self.key(fields)

@@ -57,11 +57,12 @@ struct CurrentPolicy: Sendable {
     /// signature is used.
     var counter: Int64? { newestSigned?.counter }
 
-    /// The server's `ETag` for the policy in use, to ask whether the server has another. Nil to fetch the whole policy,
-    /// because the stored text is lost, or isn't the policy in use.
+    /// The server's `ETag` for the policy in use, with which the client asks whether the server has another policy. Nil
+    /// if the stored text is lost or isn't the policy in use, so that the client fetches the whole policy.
     var tag: String? { cachedPolicy?.text == newestSigned?.text ? cachedPolicy?.tag : nil }
 
-    /// Uses the server's policy from now on if it is valid and newer.
+    /// Uses the server's policy from now on if it is valid and newer. A policy is refused if its counter is lower than
+    /// the highest accepted counter, or the same as that of a different policy in use.
     ///
     /// - Parameters:
     ///   - text: the body of the server's response.

@@ -3,7 +3,8 @@ import TenureCore
 import TenureHTTP
 import TenurePolicyFile
 
-/// Fetches newer signed policies from the developer's web server, and stores the newest policy for the next start.
+/// Fetches newer signed policies from the developer's web server, and stores the newest policy for the next start. Not
+/// used if the app has only its bundled policy.
 actor SignedPolicyFeed {
     private let url: URL
     private let cache: PolicyCache
@@ -51,10 +52,11 @@ actor SignedPolicyFeed {
         }
         if response.status == 304 { return .unchanged }
         guard response.status == 200 else { return .failed(.status(response.status)) }
+        // Ignore an unusually long tag, because it is stored and sent back with each request.
         let tag = response.header("ETag").flatMap { $0.utf8.count <= 256 ? $0 : nil }
-        let before = current.cachedPolicy
+        let previous = current.cachedPolicy
         let result = current.update(with: response.body, tag: tag)
-        if let cached = current.cachedPolicy, cached != before { cache.write(cached) }
+        if let cached = current.cachedPolicy, cached != previous { cache.write(cached) }
         return result
     }
 }
@@ -114,44 +116,4 @@ extension PolicyFetchError {
         case .connection, .timedOut: self = .unreachable(failure.description)
         }
     }
-}
-
-/// Keeps a policy up to date that a web server can replace.
-extension Engine {
-    /// Downloads the signed policy from the developer's web server, if the app set its URL. Does nothing if the last
-    /// request was less than a day ago.
-    func refreshPolicy() async {
-        guard let feed else { return }
-        let now = setup.clock()
-        if let asked = policyRequestedAt, abs(now.timeIntervalSince(asked)) < Self.policyWait { return }
-        policyRequestedAt = now
-        let result: PolicyRefresh
-        do {
-            result = try await withTimeout(setup.options.serviceTimeout) { await feed.refresh() }
-        } catch {
-            result = .failed(.unreachable("\(error)"))
-        }
-        switch result {
-        case .updated(let counter):
-            device.facts.policy = await feed.policy
-            // The stored denials are decisions of the previous policy, so discard them.
-            device.stored.account.denials = []
-            setup.options.log.info("a newer policy is in use, with the counter \(counter)")
-            device.snapshot.note(.policy, .done)
-            device.post()
-        case .unchanged: device.snapshot.note(.policy, .done)
-        case .refused(let error):
-            setup.options.log.error("\(error)")
-            device.snapshot.note(.policy, .failed("\(error)"))
-        case .failed(let error):
-            setup.options.log.info("\(error)")
-            device.snapshot.note(.policy, .failed("\(error)"))
-            // The next search of the App Store asks again.
-            if error.isRetryable { policyRequestedAt = nil }
-        }
-    }
-
-    /// The time between two requests for the policy, in seconds. It is slightly less than a day, so that an app that is
-    /// opened once a day makes a request each time.
-    private static let policyWait: TimeInterval = 82_800
 }

@@ -67,8 +67,8 @@ extension Tenure {
         /// Returns the entitlements that a product grants. Empty if the product is unknown.
         public func grants(of product: String) -> [Grant] { grants[product] ?? [] }
 
-        /// Returns how long a purchase of a non-renewing product lasts; nil for other products. If it grants
-        /// entitlements for several lengths, returns the longest.
+        /// Returns how long a purchase of a non-renewing product lasts; nil for other products. If the product grants
+        /// several entitlements for different lengths, returns the longest length.
         public func length(of product: String) -> CalendarPeriod? {
             grants(of: product).compactMap(\.length).max { $0.approximateDays < $1.approximateDays }
         }

@@ -58,7 +58,7 @@ extension Tenure {
         /// Removes everything that was registered for an entitlement. Grants from other sources don't change.
         public mutating func unregister(entitlement: String) { rules.removeAll { $0.entitlement == entitlement } }
 
-        /// Returns the entitlements that these rights grant to a customer who got the app in this way.
+        /// Returns the entitlements that these rights grant to a customer who got the app as `acquisition` says.
         ///
         /// Returns no entitlements in the sandbox and in Xcode, where all customers have the same invented version and
         /// date. Also returns none for a refunded app or an expired license. A rule doesn't match if the version or
@@ -136,14 +136,14 @@ extension Engine {
         entitlement: String, versions: [String]?, purchasedBefore: Date?, on platform: Platform?
     ) throws(Tenure.InvalidVersionList) {
         load()
-        try device.facts.lists.register(
+        try device.facts.versionRights.register(
             entitlement: entitlement, versions: versions, purchasedBefore: purchasedBefore, on: platform)
         device.post()
     }
 
     fileprivate func unregister(entitlement: String) {
         load()
-        device.facts.lists.unregister(entitlement: entitlement)
+        device.facts.versionRights.unregister(entitlement: entitlement)
         device.post()
     }
 }
@@ -152,14 +152,16 @@ extension Engine {
 extension Evaluation {
     /// Returns the answers with the rights from `Tenure.register` added. Granted answers don't change.
     ///
-    /// An entitlement that neither the policy nor the service has is denied if it is registered only for other versions
-    /// or dates than the customer's. Until the app transaction was read, it is undetermined instead.
+    /// An entitlement may be registered only for other versions or dates than the customer's. If the policy and the
+    /// service have no such entitlement, it is denied. Until the app transaction was read, it is undetermined instead.
     func answers(addingTo answers: [String: Tenure.Answer]) -> [String: Tenure.Answer] {
         var answers = answers
         let (account, now) = (stored.account, stored.time.now(clock))
         let owned = acquisitions(in: account.proofs)
-        for name in facts.lists.entitlements where answers[name]?.outcome != .granted {
-            let matching = owned.first { facts.lists.rights(of: $0, in: account.environment, at: now).contains(name) }
+        for name in facts.versionRights.entitlements where answers[name]?.outcome != .granted {
+            let matching = owned.first { acquisition in
+                facts.versionRights.rights(of: acquisition, in: account.environment, at: now).contains(name)
+            }
             if let matching {
                 answers[name] = .registered(name, title: title(of: name), matching)
             } else if answers[name] == nil {

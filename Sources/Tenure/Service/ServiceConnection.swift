@@ -51,7 +51,7 @@ package struct ServiceConnection: Sendable {
     }
 
     /// Requests the products and the entitlements that they grant. Returns them as JSON that decodes as
-    /// `ProductsResponse`, with its `ETag`. Nil if the products still have the `ETag` of the request.
+    /// `ProductsResponse`, with its `ETag`. Nil if the list still has the `ETag` in `tag`.
     ///
     /// - Parameter tag: the `ETag` of the list that the device has; nil to request the list in any case.
     func products(unlessTagged tag: String?) async throws(ServiceFailure) -> (text: String, tag: String?)? {
@@ -98,7 +98,7 @@ package struct ServiceConnection: Sendable {
         return try read(try await response(to: request))
     }
 
-    /// The value of `Accept-Language`, such as `de-AT, de;q=0.9, en;q=0.8`.
+    /// Returns the value of `Accept-Language`, such as `de-AT, de;q=0.9, en;q=0.8`, for the first nine languages.
     private static func acceptLanguage(_ languages: [String]) -> String {
         let tags = languages.map { $0.filter { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") } }
         return tags.filter { !$0.isEmpty }.prefix(9).enumerated()

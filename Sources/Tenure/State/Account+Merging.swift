@@ -76,6 +76,7 @@ extension Account {
     private func denials(mergedWith stored: Account, base: Account, mergedFacts: SignedFacts) -> Set<String> {
         switch (signedFacts == mergedFacts, stored.signedFacts == mergedFacts) {
         case (true, true):
+            // Apply this process's changes since `base` to the stored denials.
             stored.denials.union(denials.subtracting(base.denials)).subtracting(base.denials.subtracting(denials))
         case (true, false): denials
         case (false, true): stored.denials

@@ -48,14 +48,14 @@ package struct Account: Sendable, Hashable {
     /// Nil if the answers are about the real customer.
     var persona: String?
 
+    /// The ID of the previous account's app transaction, which StoreKit still returns. Nil if StoreKit returns the app
+    /// transaction of the current account.
+    var staleAppTransactionID: String?
+
     /// The maximum number of stored purchases of one account, including periods of subscriptions.
     private static let maximumPurchases = 5000
     /// The maximum number of stored proofs.
     private static let maximumProofs = 400
-
-    /// The ID of the previous account's app transaction, which StoreKit still returns. Nil if StoreKit returns the app
-    /// transaction of the current account.
-    var staleAppTransactionID: String?
 
     /// Whether an app transaction belongs to another account.
     func isAnotherAccount(than app: AppStoreAppTransaction) -> Bool {
@@ -107,7 +107,8 @@ package struct Account: Sendable, Hashable {
 
     /// Sets the evidence from the stored state, and derives `key` from it.
     ///
-    /// - Parameter appTransactionID: used if no proof has an ID, as before the first app transaction was read.
+    /// - Parameter appTransactionID: identifies the account if no proof has an ID, such as before the first app
+    ///   transaction was read.
     mutating func restore(
         environment: AppStoreEnvironment?, bundleID: String?, appTransactionID: String?, proofs: [AppProof],
         purchases: [Purchase], renewals: [Renewal]
@@ -146,20 +147,20 @@ package struct Account: Sendable, Hashable {
     /// Adds purchases, and marks new and changed purchases as unanswered. Returns whether a purchase is new or has
     /// changed.
     @discardableResult mutating func insert(_ received: [Purchase]) -> Bool {
-        let known = Dictionary(purchases.map { ($0.transactionID, $0.withoutSigning) }) { first, _ in first }
+        let oldFacts = Dictionary(purchases.map { ($0.transactionID, $0.withoutSigning) }) { first, _ in first }
         var byID = Dictionary(purchases.map { ($0.transactionID, $0) }) { first, _ in first }
         for purchase in received {
             byID[purchase.transactionID] = byID[purchase.transactionID]?.joined(with: purchase) ?? purchase
         }
         purchases = Self.purchasesToStore(Array(byID.values)).sorted { $0.isEarlier(than: $1) }
-        let changed = purchases.filter { known[$0.transactionID] != $0.withoutSigning }
+        let changed = purchases.filter { oldFacts[$0.transactionID] != $0.withoutSigning }
         unansweredTransactions.formUnion(changed.map(\.transactionID))
         return !changed.isEmpty
     }
 
     /// Adds renewal infos of subscriptions. Returns whether they have facts that the account didn't have.
     @discardableResult package mutating func add(_ received: [Renewal]) -> Bool {
-        let known = Dictionary(renewals.map { ($0.originalTransactionID, $0.withoutSigning) }) { first, _ in first }
+        let oldFacts = Dictionary(renewals.map { ($0.originalTransactionID, $0.withoutSigning) }) { first, _ in first }
         for renewal in received {
             if let index = renewals.firstIndex(where: { $0.originalTransactionID == renewal.originalTransactionID }) {
                 if renewal.supersedes(renewals[index]) { renewals[index] = renewal }
@@ -169,7 +170,7 @@ package struct Account: Sendable, Hashable {
         }
         // A new grace period extends the subscription's latest period, so the service must answer about it again.
         let changed = Set(
-            renewals.filter { known[$0.originalTransactionID] != $0.withoutSigning }.map(\.originalTransactionID))
+            renewals.filter { oldFacts[$0.originalTransactionID] != $0.withoutSigning }.map(\.originalTransactionID))
         for subscription in changed {
             let periods = purchases.lazy.filter { $0.originalTransactionID == subscription }
             let latest = periods.max { ($0.expiresDate ?? .distantPast) < ($1.expiresDate ?? .distantPast) }
@@ -191,7 +192,7 @@ package struct Account: Sendable, Hashable {
             purchasesAreComplete: purchasesAreComplete, persona: persona)
     }
 
-    /// Returns only the evidence about the purchases with these transaction IDs.
+    /// Returns only the purchases with these transaction IDs, and all renewals, as evidence.
     package func evidence(in environment: AppStoreEnvironment, of transactions: Set<String>) -> Evidence {
         Evidence(
             environment: environment,
@@ -201,8 +202,8 @@ package struct Account: Sendable, Hashable {
     /// How the account got the app. Nil until a proof was read.
     package var acquisition: Acquisition? { proofs.isEmpty ? nil : acquisitions(in: proofs).first }
 
-    /// Returns the purchases to store. If there are too many, drops the oldest consumables first, then the oldest
-    /// periods of subscriptions.
+    /// Returns the purchases to store. If there are too many, drops the oldest consumables and purchases of unknown
+    /// types first, and then the oldest periods of subscriptions.
     private static func purchasesToStore(_ purchases: [Purchase]) -> ArraySlice<Purchase> {
         guard purchases.count > maximumPurchases else { return purchases[...] }
         return purchases.sorted { first, second in
@@ -211,7 +212,7 @@ package struct Account: Sendable, Hashable {
         }.suffix(maximumPurchases)
     }
 
-    /// Returns the proofs to store. If there are too many, keeps the earliest, the last revoked and the latest proof.
+    /// Returns the proofs to store. If there are too many, keeps the earliest, the last revoked and the latest proofs.
     static func proofsToStore(_ proofs: [AppProof]) -> [AppProof] {
         let proofs = condensed(proofs)
         guard proofs.count > maximumProofs else { return proofs }

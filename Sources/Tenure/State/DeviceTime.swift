@@ -2,8 +2,9 @@ import Foundation
 
 /// The time as this device knows it. The device's clock alone isn't reliable, because customers can set it.
 ///
-/// - For the end of a right, time never runs backward: setting the clock back doesn't extend a right. Only an artifact
-///   (a value such as a transaction) that the App Store has signed since can show that an earlier clock was wrong.
+/// - For the end of a right, time never runs backward: setting the clock back doesn't extend a right. Only two things
+///   can show that the clock was wrong before: a newer artifact (a value that the App Store signed, such as a
+///   transaction), and the time in a response of the service.
 /// - For periods such as a grace period, the beginning is stored. If the clock is set back, the stored beginnings move
 ///   back by the same amount. So the time that has already passed isn't lost, and setting the clock far ahead and back
 ///   doesn't stop a period.
@@ -85,7 +86,8 @@ struct DeviceTime: Sendable, Hashable, Codable {
     func merging(_ stored: DeviceTime, base: DeviceTime, at clock: Date) -> DeviceTime {
         var merged = self
         var theirs = stored
-        // Use the later time, unless a newly signed artifact has shown to one process that its earlier time was wrong.
+        // Use the time that changed since `base`, which may be the earlier one: perhaps a newer artifact has corrected
+        // it. If both changed, use the later time.
         if floor == base.floor {
             merged.floor = stored.floor
         } else if stored.floor != base.floor {

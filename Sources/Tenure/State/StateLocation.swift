@@ -1,6 +1,4 @@
 import Foundation
-import TenureCore
-import TenureFiles
 
 /// Where a process keeps its state (what Tenure knows about the customer between two starts).
 struct StateLocation: Sendable {
@@ -48,8 +46,8 @@ extension StateLocation {
             // Several apps may use one group. Each app has its own state, which it shares with its extensions.
             let app = host.containingBundleID ?? AppName.ofThisApp
             let folder = container.appendingPathComponent("Library/Application Support/tenure/\(app)")
-            // On the Mac the system returns the path of a container even if the app lacks the group. The folder itself
-            // is created by the first write, away from the main thread.
+            // On the Mac, the system returns the path of a container even if the app lacks the group. So check that the
+            // container is writable. Don't create the folder yet: this may run on the main thread.
             guard FileManager.default.isWritableFile(atPath: container.path) else { throw .missing(group) }
             let log = FallbackStateStorage.loggingOnce { options.log.error($0) }
             var location = inKeychain(name: app, group: group, folder: folder, log)
@@ -95,80 +93,7 @@ extension StateLocation {
     }
 #endif
 
-/// Why the access group (an App Group in which the app and its extensions share the state) can't be used.
-struct AccessGroupError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The description without the fix.
-    let problem: String
-    private let recovery: String
-
-    var description: String { "\(problem); \(recovery)" }
-
-    /// The app's entitlements don't contain the group.
-    static func missing(_ group: String) -> Self {
-        Self(
-            problem: "the app has no access group `\(group)`",
-            recovery: "add the group to the App Groups of the app and of each extension")
-    }
-
-    /// The text isn't a valid name of a group.
-    static func invalidName(_ group: String) -> Self {
-        Self(
-            problem: "`\(group)` isn't the name of an access group",
-            recovery: "use letters, digits, periods and hyphens, such as `group.com.example.app`")
-    }
-
-    /// An App Clip can't share its keychain.
-    static let appClip = Self(
-        problem: "an App Clip can't share a keychain", recovery: "leave `Options.accessGroup` unset in the App Clip")
-}
-
 /// The name under which this app stores its state.
 enum AppName {
     static var ofThisApp: String { Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName }
-}
-
-/// A file that records since when the stored state has been unreadable. Unlike the state, the file can be read before
-/// the device was unlocked for the first time since it started.
-///
-/// Without the file, each start with a locked keychain would begin a new grace period, in which undetermined
-/// entitlements are allowed. The file has no data about the customer, so it isn't protected.
-struct GracePeriodFile: Sendable {
-    let url: URL
-    private static let maximumSize = 4096
-
-    /// Begins the grace period, unless an earlier start has begun it. Returns the device's time, in which `firstSeen`
-    /// is the beginning of the grace period.
-    func begin(at clock: Date) -> DeviceTime {
-        let known = read()
-        var time = known ?? DeviceTime(clock: clock)
-        time.observe(clock: clock)
-        if known.map({ !$0.agrees(with: time) }) ?? true { write(time) }
-        return time
-    }
-
-    /// Ends the grace period, because the state was read. If the state becomes unreadable again, a new period begins.
-    func end() { _ = unlink(url.path) }
-
-    private func read() -> DeviceTime? {
-        guard let contents = try? WholeFile(path: url.path).read(maximumSize: Self.maximumSize),
-            let time = try? JSONDecoder().decode(DeviceTime.self, from: Data(contents)), !time.isImpossible
-        else { return nil }
-        return time
-    }
-
-    /// Writes the file. If it can't be written, the grace period begins again at the next start.
-    private func write(_ time: DeviceTime) {
-        guard let data = try? JSONEncoder().encode(time) else { return }
-        try? FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
-        #if canImport(Darwin)
-            guard (try? data.write(to: url, options: [.atomic, .noFileProtection])) != nil else { return }
-            // Exclude the file from backups: it must not be restored on another device.
-            var values = URLResourceValues()
-            values.isExcludedFromBackup = true
-            var url = url
-            try? url.setResourceValues(values)
-        #else
-            try? WholeFile(path: url.path).write(data, replacing: true)
-        #endif
-    }
 }

@@ -8,9 +8,8 @@ package protocol StateStorage: Sendable {
     func read() throws -> Data?
     /// Replaces the contents with the result of `change`, with a lock that keeps out other processes.
     ///
-    /// The inter-process lock is held only for this call: iOS terminates apps that are suspended with a lock on a
-    /// shared file. Throws without a change if the contents can't be read, so that an unreadable state is never
-    /// replaced.
+    /// The lock is held only during this call, because iOS terminates apps that are suspended with a lock on a shared
+    /// file. If the contents can't be read, this method throws and changes nothing.
     func update(_ change: (Data?) throws -> Data) throws
     /// Returns the secret that seals the state: random bytes that stay on this device. The secret is created when it is
     /// first needed. The secret is empty if other apps can't access the storage.
@@ -95,36 +94,5 @@ extension StateStorage {
         }
         guard !state.time.isImpossible else { return .rejected(reason: "the dates in the state contradict each other") }
         return .state(state)
-    }
-}
-
-/// A lock that one process at a time holds, and one `Tenure` at a time within a process.
-///
-/// If the process ends, the kernel releases the lock, even after a crash.
-struct InterProcessLock {
-    let path: String
-
-    private static let attempts = 200
-    /// The pause between two attempts, in microseconds.
-    private static let pause: UInt32 = 10_000
-
-    /// Runs `body` with the lock, and waits at most 2 seconds for it.
-    func withLock<Result>(_ body: () throws -> Result) throws -> Result {
-        // Child processes must not inherit the descriptor: they would hold the lock as long as they run.
-        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw unavailable }
-        // Closing the file releases the lock.
-        defer { _ = close(descriptor) }
-        for attempt in 1...Self.attempts {
-            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return try body() }
-            guard errno == EWOULDBLOCK || errno == EINTR else { throw unavailable }
-            if attempt < Self.attempts { usleep(Self.pause) }
-        }
-        throw StateStorageError.lockTimeout(path: path)
-    }
-
-    /// The error for the system call that has just failed.
-    private var unavailable: StateStorageError {
-        .lockUnavailable(path: path, reason: String(cString: strerror(errno)).lowercased())
     }
 }

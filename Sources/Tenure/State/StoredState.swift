@@ -91,7 +91,8 @@ package struct StoredState: Sendable, Hashable, Codable {
         return merged
     }
 
-    /// Adds another state that was stored separately. The numbers of used trial sessions are added up.
+    /// Adds another state that was stored separately, so that the two have no common `base`. The numbers of used trial
+    /// sessions are added up.
     mutating func add(_ other: StoredState, at clock: Date) {
         let mine = trials
         self = merging(other, base: StoredState(clock: clock), at: clock)

@@ -92,28 +92,28 @@ struct WorkingState: Sendable {
         at clock: Date, _ change: (inout StoredState) throws -> Result
     ) throws -> Result {
         let before = self
-        var known = current
-        var read = stored
-        var next = current
+        var mergedState = current
+        var storedState = stored
+        var changedState = current
         var result: Result?
         do {
             try location.storage.update(device: device) { found in
                 if case .state(let theirs) = found {
-                    known = before.merged(with: theirs, at: clock)
-                    read = theirs
+                    mergedState = before.merged(with: theirs, at: clock)
+                    storedState = theirs
                 }
-                next = known
-                result = try change(&next)
-                return next
+                changedState = mergedState
+                result = try change(&changedState)
+                return changedState
             }
         } catch {
             // If `change` threw, still use what other processes have written.
-            current = known
-            stored = read
+            current = mergedState
+            stored = storedState
             throw error
         }
-        current = next
-        stored = next
+        current = changedState
+        stored = changedState
         endGracePeriod()
         // The storage has called `change` if it threw no error.
         guard let result else { throw StateStorageError.failed(operation: "update", status: 0) }

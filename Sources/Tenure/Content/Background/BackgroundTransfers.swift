@@ -189,7 +189,7 @@ final class BackgroundTransfers: Sendable {
     /// Cancels the background downloads that have no bytes yet. The other downloads continue in the background.
     func returnToForeground() async {
         await refreshUnfinishedDownloads()
-        await cancel { $1 == 0 }
+        await cancel { _, bytes in bytes == 0 }
     }
 
     /// Cancels the background downloads for which `shouldCancel` returns true. It gets each download's label, and the

@@ -125,7 +125,8 @@ struct PackStore: Sendable {
         }
     }
 
-    /// Removes versions that aren't installed anymore and of which no running process has URLs.
+    /// Removes old versions, except those of which a running process has URLs. Also removes manifests that no installed
+    /// or partly downloaded version needs.
     func removeOldVersions(of pack: String) {
         for root in location.folders {
             let folder = path(of: pack, in: root)
@@ -151,7 +152,7 @@ struct PackStore: Sendable {
 
     private static let removedPrefix = "removed-"
 
-    /// Renames a folder that will be removed later, because the lock shouldn't be held while many files are removed.
+    /// Renames a folder, so that its files can be removed later, without the lock.
     private func setAside(_ path: String, in folder: String) throws(DiskFailure) {
         try Disk.move(path, to: "\(folder)/\(Self.removedPrefix)\(UInt64.random(in: .min ... .max))")
     }

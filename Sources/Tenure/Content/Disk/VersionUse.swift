@@ -52,7 +52,7 @@ enum VersionUse {
         return isUsed
     }
 
-    /// The time in seconds after which a marker that wasn't renewed is ignored.
+    /// The time in seconds for which a marker is valid after its last renewal.
     private static let maximumUseDuration: TimeInterval = 7 * 86_400
 
     /// Whether a process with this ID is running.

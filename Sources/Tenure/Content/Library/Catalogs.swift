@@ -22,7 +22,7 @@ struct Catalogs: Sendable {
 
     init(_ entries: [Entry]) { self.entries = entries }
 
-    /// Whether no source has a catalog, or packs in the app's bundle.
+    /// Whether the sources have neither a catalog nor packs in the app's bundle.
     var isEmpty: Bool { entries.allSatisfy { $0.signedCatalog == nil && $0.embedded.isEmpty } }
 
     /// Whether all sources have listed their packs.
@@ -89,7 +89,7 @@ extension Catalogs.Entry {
                 problem = problem ?? error
             }
         }
-        // The app's bundle doesn't change, so an unreadable folder there isn't read again.
+        // The app's bundle doesn't change. So treat an unreadable folder there as listed, instead of waiting for it.
         isKnown = problem == nil || signedCatalog != nil || source is BundledContent
         if let problem { throw problem }
         return signedCatalog?.text != before?.text

@@ -72,8 +72,7 @@ extension ContentLibrary {
     }
 
     /// Returns the link of a pack's archive (one file with all files of the pack), and the source that made the link.
-    /// Nil if the link's server hasn't proved that it supports ranges, by answering a request for a range with that
-    /// range.
+    /// Nil if there is no link, or if its server hasn't answered a request for a range with that range yet.
     ///
     /// - Parameter wasRefused: whether the server has rejected the last link.
     private func provenLink(

@@ -106,14 +106,14 @@ extension ContentLibrary {
                 requests.append(PackRequest(pack: name, installed: installedVersion))
             }
         }
-        let before = packInUse(name)?.version.description
+        let versionBefore = packInUse(name)?.version.description
         schedule()
         // Wait until the pack is installed, or its state shows why it can't be.
         for await state in contentStates.watch(name) {
             switch state {
             case .installed(_, nil): return
             // The version that was downloaded is installed. This call doesn't wait for an even newer version.
-            case .installed(let version, .available) where version != before: return
+            case .installed(let version, .available) where version != versionBefore: return
             case .installed(_, .failed(let error)), .failed(let error): throw error
             case .notEntitled:
                 await checkEndedRight(to: name)
@@ -202,8 +202,8 @@ extension ContentLibrary {
         return packInUse(name) != nil
     }
 
-    /// Returns the URL of a file or folder of a pack. Throws if the pack isn't on the device, has no such file, or the
-    /// customer may not use it.
+    /// Returns the URL of a file or folder of a pack. Throws if the pack isn't on the device, if it has no such file,
+    /// or if the customer may not use it.
     func url(for path: String, in name: String) async throws -> URL {
         load()
         if packInUse(name) != nil, !isAllowed(name) { try await waitForRight(to: name) }
@@ -236,31 +236,5 @@ extension ContentLibrary {
         for await customer in engine.customerState.watch() where !customer.isResolving || isAllowed(name) { break }
         _ = await value(of: Task { await checkEndedRight(to: name) }, within: setup.resolvingTimeout)
         try Task.checkCancellation()
-    }
-}
-
-/// A pack with files on the device: downloaded by Tenure, or part of the app's bundle.
-protocol PackInUse: Sendable {
-    var version: ContentDigest { get }
-    var path: String { get }
-    /// The paths of all files in the pack.
-    var files: [String] { get }
-}
-
-extension InstalledPack: PackInUse { var files: [String] { manifest.files.map(\.path) } }
-
-extension EmbeddedPack: PackInUse {
-    var version: ContentDigest { pack.version }
-    var files: [String] { pack.files.map(\.path) }
-}
-
-extension PackInUse {
-    /// Returns true for a file, false for a folder, and nil if the pack has neither at this path. A folder exists only
-    /// as a part of the files' paths.
-    func isFile(_ path: String) -> Bool? {
-        if path.isEmpty { return false }
-        let files = files
-        if files.contains(path) { return true }
-        return files.contains { $0.hasPrefix(path + "/") } ? false : nil
     }
 }

@@ -41,8 +41,8 @@ extension ContentLibrary {
             }
             guard packsAllowedSinceStart.contains(name), let unlock = unlock(of: name) else { continue }
             packsAllowedSinceStart.remove(name)
-            // A search may still grant the right: it has ended and may have been renewed, or the first search is still
-            // running.
+            // A search may still grant the right: the right has ended and may have been renewed, or the first search is
+            // still running.
             if [.ended, .resolving].contains(engine.customerState.access(to: unlock.right)) {
                 Task { [weak self] in
                     await self?.checkEndedRight(to: name)
@@ -71,16 +71,14 @@ extension ContentLibrary {
         let next = engine.customerState.nextEnd
         guard next != timer?.at else { return }
         timer?.task.cancel()
-        timer = next.map { next in
-            let waitUntil = setup.waitUntil
-            return (
-                next,
-                Task { [weak self] in
-                    guard (try? await waitUntil(next)) != nil else { return }
-                    await self?.timerFired(next)
-                }
-            )
+        timer = nil
+        guard let next else { return }
+        let waitUntil = setup.waitUntil
+        let task = Task { [weak self] in
+            guard (try? await waitUntil(next)) != nil else { return }
+            await self?.timerFired(next)
         }
+        timer = (next, task)
     }
 
     private func timerFired(_ date: Date) {

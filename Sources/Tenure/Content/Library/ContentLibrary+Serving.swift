@@ -210,7 +210,7 @@ extension ContentLibrary {
         } catch is TransferLease.Lost {
             runningDownload.task.cancel()
         } catch {
-            // The loop tries again in a second.
+            // The task that renews the lease tries again in a second.
         }
     }
 
@@ -232,7 +232,8 @@ extension ContentLibrary {
         case .failure where Task.isCancelled: break
         // Try again later, while other packs are downloaded.
         case .failure(TransferStop.network(let retryAfter, let madeProgress)):
-            // If the connection transferred bytes before it failed, try again soon.
+            // If the connection transferred bytes before it failed, try again soon. Otherwise wait for a quarter of the
+            // usual delay, and at most a minute.
             if madeProgress { backoffs[pack] = nil } else { backoffs[pack, default: Backoff()].fail() }
             let wait = backoffs[pack].map { $0.wait(chance: setup.chance()) / 4 } ?? 0.1
             suspend(pack, .network, seconds: max(min(wait, 60), retryAfter ?? 0))

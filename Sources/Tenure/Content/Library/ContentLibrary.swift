@@ -162,8 +162,8 @@ actor ContentLibrary {
     /// After each change in what the customer may use, starts or stops downloads, and finishes purchases with packs
     /// that are all installed (`afterContent`).
     ///
-    /// The customer also changes as time passes, for example when a right ends. The engine's changes are also about
-    /// rights to products, which the customer doesn't contain.
+    /// Two streams tell of these changes. The stream of `customerState` also yields when a right ends. The stream of
+    /// `changes()` also yields after changes of rights to products, which `Customer` doesn't contain.
     private func followCustomer() async {
         let changes = await engine.changes()
         for await _ in engine.customerState.watch().merged(with: changes) {

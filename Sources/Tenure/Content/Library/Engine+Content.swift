@@ -43,6 +43,7 @@ extension Engine {
         guard products != device.facts.contentProducts else { return }
         let hadProducts = !device.productIDsToRequest.isEmpty
         device.facts.contentProducts = products
+        // Without product IDs, an earlier search couldn't check an empty list of purchases: see `noteUncheckedPurchases`.
         let mustSearch = !hadProducts && hasBegunSearch && device.facts.distribution.hasPurchases
         if mustSearch, device.snapshot.transactions?.isEmpty == true { appStore.noteUncheckedPurchases() }
         device.post()
@@ -80,21 +81,5 @@ extension Evaluation {
                 products: [.init(id: id, length: length ?? stored.catalog?.catalog?.length(of: id))])
         }
         return Policy(ofPurchases: entitlements).map { answers(under: $0) } ?? [:]
-    }
-}
-
-extension AsyncStream where Element: Sendable {
-    /// Yields whenever this stream or the other stream yields, until both streams end.
-    func merged<Other: Sendable>(with other: AsyncStream<Other>) -> AsyncStream<Void> {
-        let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-        let task = Task {
-            await withTaskGroup(of: Void.self) { group in
-                group.addTask { for await _ in self { continuation.yield() } }
-                group.addTask { for await _ in other { continuation.yield() } }
-            }
-            continuation.finish()
-        }
-        continuation.onTermination = { _ in task.cancel() }
-        return stream
     }
 }

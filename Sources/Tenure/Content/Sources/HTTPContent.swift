@@ -1,5 +1,4 @@
 import Foundation
-import TenureContent
 import TenureCore
 import TenureHTTP
 
@@ -98,63 +97,5 @@ extension LinkedContentSource {
 
     func fetch(_ request: Tenure.ContentRequest, receive: (Tenure.ContentDelivery) throws -> Void) async throws {
         try await http.fetch(try await link(to: request), request, receive: receive)
-    }
-}
-
-/// A folder on a web server that `tenure content publish` wrote. It has no access control.
-struct WebServerContent: LinkedContentSource {
-    /// The URL of the folder.
-    let url: URL
-    let http: HTTPContent
-    /// The timeout of the request for the catalog, in seconds.
-    let timeout: Double
-
-    var identifier: String { url.absoluteString }
-
-    func list() async throws -> [Tenure.ContentListing] {
-        let response = try await http.transport.send(
-            TransportRequest(
-                url.appendingPathComponent(SignedCatalog.fileName), timeout: timeout,
-                bodyLimit: SignedCatalog.maximumTextSize))
-        switch response.status {
-        case 200: return [.catalog(response.body)]
-        case 404, 410: throw Tenure.ContentSourceError.missing
-        default: throw Tenure.ContentSourceError.unavailable()
-        }
-    }
-
-    func link(to request: Tenure.ContentRequest) -> URL { url.appendingPathComponent(request.digest) }
-}
-
-/// Remembers which servers answer a request for a range with only that range (status 206).
-///
-/// The app can't stop a background download if the server answers with the whole file. So background downloads use only
-/// servers that answered the last request for a range with that range.
-final class RangeServers: Sendable {
-    /// Whether a server answered the last request for a range with only that range, by the server's origin.
-    private let rangeSupport = Locked<[String: Bool]>([:])
-
-    /// Returns the scheme, host and port of a URL, which identify the server.
-    static func origin(of url: URL) -> String { "\(url.scheme ?? "")://\(url.host ?? ""):\(url.port ?? 0)" }
-
-    /// Whether the URL's server answered the last request for a range with only that range. False if no range was
-    /// requested yet.
-    func servesRanges(_ url: URL) -> Bool { rangeSupport.withLock { $0[Self.origin(of: url)] ?? false } }
-
-    /// Records that a server has answered a request for a range with exactly that range.
-    func noteRange(from url: URL) { rangeSupport.withLock { $0[Self.origin(of: url)] = true } }
-
-    /// Records the result of a background download.
-    ///
-    /// If this process knows nothing about the server, an earlier process started the download. The server had answered
-    /// that process with a range.
-    ///
-    /// - Parameters:
-    ///   - origin: the origin of the download's URL.
-    ///   - status: the status of the response. Nil if there was no response, or if the download hasn't ended.
-    func noteBackgroundDownload(from origin: String, status: Int?) {
-        rangeSupport.withLock { known in
-            if status == 200 { known[origin] = false } else if known[origin] == nil { known[origin] = true }
-        }
     }
 }

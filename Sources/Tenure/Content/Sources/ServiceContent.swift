@@ -26,9 +26,9 @@ final class ServiceContent: LinkedContentSource {
     }
 
     private static let maximumFileSize = 1 << 20
-    /// If more links than this are stored, they are all dropped before new links are added, so that the file doesn't
-    /// grow without end. Versions that aren't in the catalog anymore then have no link. A catalog of 100 packs has 200
-    /// links.
+    /// If more links than this are stored, all of them are dropped before new links are added. This limits the size of
+    /// the file. Versions that are no longer in the catalog then have no link. A catalog of 100 packs has 200 links:
+    /// each version has a manifest and an archive.
     private static let linkCleanupThreshold = 400
 
     func list() async throws -> [Tenure.ContentListing] {

@@ -82,19 +82,19 @@ struct PackTransfer: Sendable {
     /// Returns the partly downloaded version. Begins the download if it hasn't begun.
     func partialPack(in folder: String) async throws -> PartialPack {
         let manifest = try await manifest(in: folder)
-        if let known = PartialPack(version.manifest, manifest, in: folder) { return known }
+        if let begun = PartialPack(version.manifest, manifest, in: folder) { return begun }
         try lease.confirm()
         try PartialPack.setAside(in: folder)
-        let known = ReusableFiles(
+        let reusableFiles = ReusableFiles(
             store.names.compactMap { store.installed($0) }, embedded: embedded,
             setAside: PartialPack.setAsideVersion(in: folder, store))
         return try PartialPack.begin(
-            PackDescription(pack, version, from: source.identifier), manifest, in: folder, reusing: known)
+            PackDescription(pack, version, from: source.identifier), manifest, in: folder, reusing: reusableFiles)
     }
 
     /// Returns the version's manifest (its list of files): the stored manifest, or else the manifest from the source.
     private func manifest(in folder: String) async throws -> PackManifest {
-        if let known = store.manifest(version.manifest, inFolder: folder) { return known }
+        if let stored = store.manifest(version.manifest, inFolder: folder) { return stored }
         guard isInForeground else { throw TransferStop.inBackground }
         let size = Int64(version.manifestSize)
         // If the bytes are wrong, request the manifest again, as often as a chunk of a file.
@@ -204,29 +204,5 @@ struct PackTransfer: Sendable {
     /// `ServiceContent`, which throws `TransferStop`.
     private static func isThrownByTenure(_ error: any Error) -> Bool {
         error is DiskFailure || error is CorruptedContent || error is TransferLease.Lost || error is TransferStop
-    }
-}
-
-/// How fast bytes arrive, smoothed over some seconds.
-struct TransferRate: Sendable {
-    private var last: (instant: SuspendingClock.Instant, bytes: Int64)?
-    private(set) var bytesPerSecond: Double?
-
-    /// Records the number of bytes that have arrived so far. Ignores a call less than half a second after the last
-    /// recorded number.
-    mutating func note(_ bytes: Int64) {
-        let now = SuspendingClock.now
-        guard let last else {
-            self.last = (now, bytes)
-            return
-        }
-        let seconds = (now - last.instant) / Duration.seconds(1)
-        guard seconds >= 0.5 else { return }
-        let rate = Double(max(0, bytes - last.bytes)) / seconds
-        // The more time has passed since the last recorded number, the greater is the weight of the new rate. After
-        // five seconds, only the new rate is used.
-        let weight = min(1, seconds / 5)
-        bytesPerSecond = bytesPerSecond.map { $0 * (1 - weight) + rate * weight } ?? rate
-        self.last = (now, bytes)
     }
 }

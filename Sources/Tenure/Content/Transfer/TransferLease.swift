@@ -89,7 +89,8 @@ final class TransferLease: Sendable {
         guard let holder = read(), holder.id != id else { return nil }
         // Ignore a process that has ended. Its process ID may be the same as this process's.
         let isOfThisProcess = Self.idsOfThisProcess.withLock { $0.contains(holder.id) }
-        guard isOfThisProcess || holder.process != getpid() && VersionUse.isRunning(holder.process) else { return nil }
+        guard isOfThisProcess || (holder.process != getpid() && VersionUse.isRunning(holder.process))
+        else { return nil }
         return state.withLock { state in
             if state.seenHolder != holder { (state.seenHolder, state.seenHolderSince) = (holder, .now) }
             return .now - state.seenHolderSince < Self.lifetime ? holder : nil
