@@ -62,10 +62,10 @@ struct LintPlatform: Sendable {
             guard let start = starts[index] else { return nil }
             if start.sortingDay != release.releasedAt.sortingDay || (start.isInstant && release.releasedAt.isInstant) {
                 if release.releasedAt.sortingDate < start.sortingDate { break }
-            } else if let mine = release.originalAppVersion, let first = timeline.beginnings[index]?.version {
+            } else if let number = release.originalAppVersion, let first = timeline.beginnings[index]?.version {
                 // Both are on the same day, and at least one has no time of day. So the version decides: the era begins
                 // with its first version.
-                if mine < first { break }
+                if number < first { break }
             } else {
                 return nil
             }
@@ -80,9 +80,10 @@ struct LintPlatform: Sendable {
         func separating(_ eras: EraSet) -> EraSet? { eras.isEmpty || eras == timeline.eras ? nil : eras }
         if let list = timeline.erasOfRelease {
             if let listed = list[number].flatMap(separating) { return listed }
-            // A boundary separates nothing if it has no date and its release isn't in the list. Then use the boundary's
-            // number, which shows what the author intended.
-            return mayRestart || starts.contains { $0 != nil } ? nil : separating(timeline.eras(enclosing: number))
+            // If no boundary has a date in the policy or in the list, the list separates nothing. Then compare with the
+            // boundaries' numbers, which show what the author intended.
+            if mayRestart || starts.contains(where: { $0 != nil }) { return nil }
+            return separating(timeline.eras(enclosing: number))
         }
         return timeline.versionsRise ? separating(timeline.eras(enclosing: number)) : nil
     }
@@ -147,6 +148,7 @@ struct LintPlatform: Sendable {
     /// build may still have been on sale.
     func sale(ofEra era: Int) -> (begin: Date, end: Date) {
         var (begin, end) = timeline.sale(of: era)
+        // These windows are two seconds longer at each end (`Tolerance`) than in the policy.
         for (window, eras) in timeline.changeovers where eras.contains(era) {
             if eras.first == era {
                 end = max(end, window.upperBound.addingTimeInterval(-Tolerance.seconds))

@@ -3,6 +3,7 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
+/// The rules about eras, the platforms on which they begin, and the changeover windows between them.
 extension LintRule {
     /// Finds an era (a period in which the app was paid, or free) to which no customer can belong, or that can't be
     /// separated from the next era:
@@ -93,14 +94,15 @@ extension LintRule {
             let isNamed = subject.eras.contains { $0.begins[platform.platform] != nil }
             for index in subject.eras.indices.dropFirst()
             where index > platform.timeline.firstEra && beginnings.indices.contains(index) && beginnings[index] == nil {
-                let before = subject.entitlements.filter { !subject.keeps($0, of: index - 1, countedIn: index) }
-                let after = subject.entitlements.filter { !subject.keeps($0, of: index, countedIn: index - 1) }
-                let names = Set((before + after).map(\.name))
+                // The entitlements that customers of one era would lose if they counted as customers of the other era.
+                let ofPreviousEra = subject.entitlements.filter { !subject.keeps($0, of: index - 1, countedIn: index) }
+                let ofEra = subject.entitlements.filter { !subject.keeps($0, of: index, countedIn: index - 1) }
+                let names = Set((ofPreviousEra + ofEra).map(\.name))
                 let different = subject.entitlements.map(\.name).filter { names.contains($0) }
                 guard !different.isEmpty else { continue }
                 let first = platform.releases.first?.release
-                // Whether the first release came out after the era had begun on all platforms for which its date is
-                // known. False if no date is known.
+                // Whether the first release came out after the era had begun on all other platforms with a known date.
+                // False if no date is known.
                 let dates = subject.eras[index].begins.values.compactMap(\.date)
                 let isNew =
                     first.map { first in !dates.isEmpty && dates.allSatisfy { $0 <= first.releasedAt.sortingDate } }
@@ -111,7 +113,8 @@ extension LintRule {
                 // A middle era, such as a promotion, usually isn't on all platforms. So report only a note for it, if
                 // another era names the platform.
                 let isLast = index == subject.eras.count - 1
-                let givesAway = before.isEmpty ? "" : " and gets \(inWords(before.map(\.name))) for nothing"
+                let givesAway =
+                    ofPreviousEra.isEmpty ? "" : " and gets \(inWords(ofPreviousEra.map(\.name))) for nothing"
                 let consequence =
                     isNamed
                     ? "\(subject.name(index)) didn't happen there, and everyone who gets the app there counts as \(subject.name(index - 1))\(givesAway)"
@@ -181,7 +184,7 @@ extension LintRule {
                 !subject.draft.hasValue(at: ["eras", .index(index), "changeover"]),
                 !subject.draft.isBroken(["eras", .index(index), "changeover"])
             else { continue }
-            // At the end of an honored era, it's a mistake, which is reported while the file is read.
+            // At the end of an honored era, the reader of the policy file reports the missing window.
             guard subject.entitlementsHonoring(era: change.previous).isEmpty else { continue }
             report.add(
                 at: ["eras", .index(index)], severity: .warning,
@@ -271,11 +274,11 @@ extension LintRule {
             // These windows are two seconds longer at each end (`Tolerance`) than in the policy. Compare and show them
             // as the policy states them.
             let windows = platform.timeline.changeovers
-            for (first, second) in zip(windows, windows.dropFirst())
-            where first.window.upperBound.addingTimeInterval(-Tolerance.seconds)
-                > second.window.lowerBound.addingTimeInterval(Tolerance.seconds)
-            {
-                guard let index = second.eras.last, let change = EraChange(to: index, on: platform, in: subject),
+            for (first, second) in zip(windows, windows.dropFirst()) {
+                let closing = first.window.upperBound.addingTimeInterval(-Tolerance.seconds)
+                let opening = second.window.lowerBound.addingTimeInterval(Tolerance.seconds)
+                guard closing > opening,
+                    let index = second.eras.last, let change = EraChange(to: index, on: platform, in: subject),
                     let start = platform.timeline.beginnings[change.previous]?.date, let next = change.date,
                     start < next
                 else { continue }
@@ -285,7 +288,7 @@ extension LintRule {
                 let until = Duration.text(subject.eras[index].changeover?.window?.until ?? 0)
                 report.add(
                     at: path, as: [platform.name],
-                    "on \(platform.name) the changeover window of \(subject.name(index)) opens at \(second.window.lowerBound.addingTimeInterval(Tolerance.seconds).rfc3339), before that of `\(change.before.name.shortened)` has closed (\(first.window.upperBound.addingTimeInterval(-Tolerance.seconds).rfc3339)): customers who got the app in between may belong to \(inWords(first.eras.union(second.eras).map { subject.eras[$0].name }, "or"))",
+                    "on \(platform.name) the changeover window of \(subject.name(index)) opens at \(opening.rfc3339), before that of `\(change.before.name.shortened)` has closed (\(closing.rfc3339)): customers who got the app in between may belong to \(inWords(first.eras.union(second.eras).map { subject.eras[$0].name }, "or"))",
                     fixes: hours >= 0
                         ? .suggestion(
                             "write `changeover: { from: -\(Int(hours))h, until: \(until) }`",

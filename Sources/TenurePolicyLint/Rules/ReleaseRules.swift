@@ -3,6 +3,7 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
+/// The rules about single releases in the release list: the era to which the policy assigns them, and their sale.
 extension LintRule {
     /// Finds releases that were sold, but count as releases of another era (period in which the app was paid, or free),
     /// so that their buyers lose at least one entitlement.
@@ -33,7 +34,7 @@ extension LintRule {
                 report.add(
                     at: subject.path(ofBeginning: subject.misplacedEra(group), on: platform), as: details,
                     "customers who bought \(builds) on \(platform.name) lose \(lost)\(condition): the release list says that the app was sold then, but by \(basis) \(count) as \(subject.name(group.era)), which \(lost) \(honor)",
-                    fixes: subject.movedBoundary(group, on: platform), subject.advice(on: group, on: platform))
+                    fixes: subject.fixMovingBoundary(of: group, on: platform), subject.advice(on: group, on: platform))
             }
         }
     }
@@ -54,7 +55,7 @@ extension LintRule {
                 guard let number = listed.release.originalAppVersion, let era = platform.era(of: listed.release),
                     era < change.index, number >= boundary,
                     // Other rules report releases with a model in the list: `paid-build-unhonored` if it is paid,
-                    // `model-contradicted` if it is free.
+                    // `model-contradicted` if it is free and the era is paid.
                     listed.release.model != .paid, listed.release.model != .free || subject.eras[era].model == .free,
                     platform.timeline.changeover(at: listed.release.releasedAt.sortingDate).isEmpty,
                     let names = subject.entitlementNames(.granted, number, on: platform.platform, bought: nil)
@@ -163,7 +164,7 @@ extension LintRule {
                 for moment in platform.representativeDates(from: sale.from, until: sale.until)
                 where moment <= subject.now {
                     let eras = platform.timeline.eras(at: moment)
-                    guard let now = eras.first, eras.count == 1, now > sale.era else { continue }
+                    guard let laterEra = eras.first, eras.count == 1, laterEra > sale.era else { continue }
                     let unpaidEntitlements = subject.extraEntitlements(number, on: platform.platform, bought: moment)
                     guard !unpaidEntitlements.isEmpty else { continue }
                     let until =
@@ -171,21 +172,21 @@ extension LintRule {
                         ? "is still the newest in the release list" : "was on sale until \(sale.until.rfc3339)"
                     let isDated = listed.release.releasedAt != .undated
                     // The message has no seconds.
-                    let start = platform.beginning(of: moment, since: sale.from).timeIntervalSince1970 / 60
-                    let startInWords = Date(timeIntervalSince1970: start.rounded(.down) * 60).rfc3339
-                    let change = EraChange(to: now, on: platform, in: subject)
+                    let start = platform.beginning(of: moment, since: sale.from).timeIntervalSince1970
+                    let startInWords = Date(timeIntervalSince1970: (start / 60).rounded(.down) * 60).rfc3339
+                    let change = EraChange(to: laterEra, on: platform, in: subject)
                     let isDateWrong = change.map { subject.contradictedDate(of: $0) != nil } ?? false
                     report.add(
                         // If this is the last release in the list, the list may be incomplete.
                         at: listed, severity: sale.until == .distantFuture ? .warning : .error, on: platform,
-                        "\(platform.name(of: listed.release)) on \(platform.name) \(isDated ? "came out in" : "counts as") \(subject.name(sale.era)) and \(until), in \(subject.name(now)): anyone who installed it after \(startInWords) gets \(inWords(unpaidEntitlements)) for nothing",
+                        "\(platform.name(of: listed.release)) on \(platform.name) \(isDated ? "came out in" : "counts as") \(subject.name(sale.era)) and \(until), in \(subject.name(laterEra)): anyone who installed it after \(startInWords) gets \(inWords(unpaidEntitlements)) for nothing",
                         fixes: isDateWrong
                             ? nil
                             : subject.useOfList.map {
                                 .suggestion("write `releases: \($0.path)`, so that the date decides", $0.edit)
                             },
                         isDateWrong
-                            ? "correct `at` of \(subject.name(now))"
+                            ? "correct `at` of \(subject.name(laterEra))"
                             : platform.decidesByList
                                 ? "check the release's date"
                                 : "add a complete release list to the policy (key `releases`), so that the date decides"

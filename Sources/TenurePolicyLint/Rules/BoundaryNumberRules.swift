@@ -2,6 +2,7 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
+/// The rules about the numbers (builds or versions) of boundaries, that is, of the beginnings of eras.
 extension LintRule {
     /// Finds a marketing version as the boundary (the first build of an `Era`) on iOS, where Apple's
     /// `originalAppVersion` is the build. Tests don't reveal this mistake, because all test environments report an
@@ -159,21 +160,21 @@ extension LintRule {
             let isDotted = version.description.contains(".") && version == one
             let owners = change.date == nil ? "owners" : "owners without a known purchase date"
             let losing = lost.map { ", and \(owners) lose \($0)" } ?? ""
-            guard releases.isEmpty, isDotted else {
-                let isBuild = change.platform.key == .bundleVersion && change.date != nil
+            if releases.isEmpty, isDotted {
                 report.add(
-                    at: path, "no \(key) is below \(version): every customer counts as \(era)\(losing)",
-                    fixes: isBuild
-                        ? .suggestion(
-                            "remove `build` and write `buildNumbers: restarted`, so that the date decides",
-                            .remove(path), .write(.string("restarted"), at: ["buildNumbers"]))
-                        : .suggestion("remove `\(key)`, so that the date decides", .remove(path)), advice)
+                    at: path, severity: .warning,
+                    "if no release had a \(key) below \(version), every customer counts as \(era)\(losing)",
+                    fixes: "add a release list that has the releases below \(version), or \(advice.text)")
                 continue
             }
+            let isBuildWithDate = change.platform.key == .bundleVersion && change.date != nil
             report.add(
-                at: path, severity: .warning,
-                "if no release had a \(key) below \(version), every customer counts as \(era)\(losing)",
-                fixes: "add a release list that has the releases below \(version), or \(advice.text)")
+                at: path, "no \(key) is below \(version): every customer counts as \(era)\(losing)",
+                fixes: isBuildWithDate
+                    ? .suggestion(
+                        "remove `build` and write `buildNumbers: restarted`, so that the date decides",
+                        .remove(path), .write(.string("restarted"), at: ["buildNumbers"]))
+                    : .suggestion("remove `\(key)`, so that the date decides", .remove(path)), advice)
         }
     }
 
