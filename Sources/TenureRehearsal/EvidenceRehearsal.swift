@@ -186,7 +186,7 @@ package struct EvidenceRehearsal: Sendable {
     }
 
     /// Moves the entries of lines with a placeholder `id` to the next name of their customer, so that the `id` is
-    /// ignored.
+    /// ignored. Puts all other records back.
     private static func moveEntriesOfPlaceholders(
         _ placeholders: [CustomerName: Int], in folder: SpillFolder
     ) throws(RehearsalError) {

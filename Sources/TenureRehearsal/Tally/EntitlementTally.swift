@@ -57,11 +57,8 @@ package struct EntitlementTally: Sendable, Hashable {
 
     /// The outcomes with their reasons, the most frequent first.
     var sortedReasons: [(key: Answer, count: Int)] {
-        reasons.map { ($0.key, $0.value) }.sorted {
-            (-$0.count, $0.key.outcome.rawValue, $0.key.reason.name) < (
-                -$1.count, $1.key.outcome.rawValue, $1.key.reason.name
-            )
-        }
+        reasons.map { (key: $0.key, count: $0.value) }
+            .sorted(byCount: \.count) { "\($0.key.outcome) \($0.key.reason.name)" }
     }
 
     /// The causes of losses, the most frequent first.
@@ -69,19 +66,16 @@ package struct EntitlementTally: Sendable, Hashable {
         func order(_ cause: LossCause) -> String {
             "\(cause.platform?.rawValue ?? "") \(cause.before.reason.name) \(cause.now.outcome) \(cause.now.reason.name) \(cause.isOfRemovedProduct)"
         }
-        return losses.map { ($0.key, $0.value) }.sorted {
-            (-$0.group.count, order($0.cause)) < (-$1.group.count, order($1.cause))
-        }
+        return losses.map { (cause: $0.key, group: $0.value) }.sorted(byCount: \.group.count) { order($0.cause) }
     }
 
-    /// The changes: losses first, then the most frequent.
+    /// The changes in the order of `Change.inReports`, so losses first. Changes of one kind: the most frequent first.
     var sortedTransitions: [(key: Transition, count: Int)] {
         func order(_ transition: Transition) -> String {
             "\(transition.before.outcome) \(transition.before.reason.name) \(transition.now.outcome) \(transition.now.reason.name)"
         }
-        return transitions.map { ($0.key, $0.value) }.sorted {
-            ($0.key.change.order, -$0.count, order($0.key)) < ($1.key.change.order, -$1.count, order($1.key))
-        }
+        let byCount = transitions.map { (key: $0.key, count: $0.value) }.sorted(byCount: \.count) { order($0.key) }
+        return Change.inReports.flatMap { change in byCount.filter { $0.key.change == change } }
     }
 }
 
