@@ -10,7 +10,7 @@ extension LintRule {
     ///
     /// The release list says which releases were sold. The rule checks in which era a buyer without a known purchase
     /// date is: the version decides. The date of the release decides only if the version proves nothing, or if the
-    /// release came out before any paid era began, because an early date takes precedence (rule C1 of
+    /// release came out in no paid era. For example, a date before the first paid era takes precedence (rule C1 of
     /// Docs/decision-rules.md).
     static let paidBuildUnhonored = LintRule(
         "paid-build-unhonored", .error,
