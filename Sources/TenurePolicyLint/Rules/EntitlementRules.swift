@@ -43,6 +43,7 @@ extension LintRule {
             let isOpen =
                 subject.eras.indices.allSatisfy { $0 <= index || subject.plannedBeginning(of: $0) != nil }
                 && (subject.now == .distantFuture || honor.boughtBefore.map { $0 > subject.now } ?? true)
+            // When customers begin to get the entitlement, if that is in the future.
             let start = [subject.plannedBeginning(of: index), honor.boughtSince].compactMap { $0 }
                 .filter { $0 > subject.now }.max()
             let ends = [

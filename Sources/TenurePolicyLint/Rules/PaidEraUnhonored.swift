@@ -158,24 +158,24 @@ extension LintSubject {
             }
             // No customer bought the app before its first release.
             let begin = isFirst ? platform.releases.first?.release.releasedAt.sortingDate ?? sale.begin : sale.begin
-            var next = begin
+            var from = begin
             // The added element, after the era, ends the dates that follow the last honor.
             for dates in included + [(since: sale.end, before: Date.distantFuture)] {
-                let end = min(dates.since, sale.end)
+                let to = min(dates.since, sale.end)
                 // A limit on the day of a change leaves out only hours.
-                if end != .distantFuture, end.timeIntervalSince(next) > 86_400 {
+                if to != .distantFuture, to.timeIntervalSince(from) > 86_400 {
                     let words =
-                        switch (next == begin, end == sale.end) {
+                        switch (from == begin, to == sale.end) {
                         case (true, true): "from its beginning to its end"
-                        case (true, false): "before \(end.rfc3339)"
-                        case (false, true): "from \(next.rfc3339)"
-                        case (false, false): "from \(next.rfc3339) to before \(end.rfc3339)"
+                        case (true, false): "before \(to.rfc3339)"
+                        case (false, true): "from \(from.rfc3339)"
+                        case (false, false): "from \(from.rfc3339) to before \(to.rfc3339)"
                         }
                     if !missed.contains(words) { missed.append(words) }
                     haveBuyers =
-                        haveBuyers || next != .distantPast || end == sale.end || soldSince.map { $0 < end } ?? false
+                        haveBuyers || from != .distantPast || to == sale.end || soldSince.map { $0 < to } ?? false
                 }
-                next = max(next, dates.before)
+                from = max(from, dates.before)
             }
         }
         return (missed, haveBuyers)

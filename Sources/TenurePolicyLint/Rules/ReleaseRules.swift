@@ -29,11 +29,11 @@ extension LintRule {
                 let lost = inWords(group.lostEntitlements.sorted())
                 let condition = group.datesHelp ? " wherever the purchase date isn't known" : ""
                 let basis = group.isByDate ? "date" : platform.noun
-                let count = group.numbers.count == 1 ? "it counts" : "they count"
-                let honor = group.lostEntitlements.count == 1 ? "doesn't honor" : "don't honor"
+                let theyCount = group.numbers.count == 1 ? "it counts" : "they count"
+                let doNotHonor = group.lostEntitlements.count == 1 ? "doesn't honor" : "don't honor"
                 report.add(
                     at: subject.path(ofBeginning: subject.misplacedEra(group), on: platform), as: details,
-                    "customers who bought \(builds) on \(platform.name) lose \(lost)\(condition): the release list says that the app was sold then, but by \(basis) \(count) as \(subject.name(group.era)), which \(lost) \(honor)",
+                    "customers who bought \(builds) on \(platform.name) lose \(lost)\(condition): the release list says that the app was sold then, but by \(basis) \(theyCount) as \(subject.name(group.era)), which \(lost) \(doNotHonor)",
                     fixes: subject.fixMovingBoundary(of: group, on: platform), subject.advice(on: group, on: platform))
             }
         }

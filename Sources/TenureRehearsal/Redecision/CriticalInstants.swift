@@ -46,7 +46,7 @@ struct CriticalInstants: Sendable {
 
     /// Returns a number that is the same for all dates that the policies treat alike and that are in the same month, by
     /// which reports group customers. `PlainFacts.writeKey` uses it instead of the date.
-    func `class`(of date: Date?) -> UInt64 {
+    func dateClass(of date: Date?) -> UInt64 {
         guard let date else { return .max }
         return UInt64(position(of: date)) << 32 | UInt64(UInt32(bitPattern: Month(of: date).index))
     }

@@ -1,5 +1,4 @@
 import Foundation
-import TenureStore
 
 /// The kinds of customers that a rehearsal has found so far, by the key of their plain facts (`PlainFacts`).
 ///

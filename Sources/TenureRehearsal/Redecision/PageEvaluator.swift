@@ -94,7 +94,7 @@ struct PageEvaluator: Sendable {
             }
             let instants = evaluator.instants
             let size = keyBuffer.withUnsafeMutableBytes { buffer in
-                PlainFacts.writeKey(of: facts, in: realm, to: buffer) { instants.class(of: $0) }
+                PlainFacts.writeKey(of: facts, in: realm, to: buffer) { instants.dateClass(of: $0) }
             }
             // If the size is nil, the facts aren't plain, or their key is too long.
             guard let size else { return try decide(realm, publicID, facts) }

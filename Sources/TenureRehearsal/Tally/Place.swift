@@ -1,4 +1,3 @@
-import Foundation
 import TenureCore
 
 /// How a customer got the app, as reports group customers: on which platform, with which version, and in which month.

@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 package import TenureCore
 
 /// A customer whom a rehearsal (a dry run of a policy) counts: how reports name the customer, and the rows and bars in
