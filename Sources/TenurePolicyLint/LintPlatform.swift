@@ -15,8 +15,8 @@ struct LintPlatform: Sendable {
     let listedReleases: [Release]
     /// The dated releases of this platform in the list, oldest first.
     let releases: [ListedRelease]
-    /// All releases of this platform in the order in which they came out: sorted by date or, if at least one release
-    /// has no date, in the order of the list.
+    /// All releases of this platform in the order in which they came out. They are sorted by date. If at least one
+    /// release has no date, they are in the order of the list.
     let orderedReleases: [ListedRelease]
     /// When each era began on this platform, by the era's index: the date in the policy, or the date of the era's first
     /// version in the release list. Nil if neither is known.
@@ -117,7 +117,7 @@ struct LintPlatform: Sendable {
     }
 
     /// Returns the era in which the release at this index of `orderedReleases` came out, and the period in which it was
-    /// on sale; nil if either isn't certain.
+    /// on sale. Nil if either isn't certain.
     ///
     /// An undated release came out in the era that its version proves, and after the dated release before it. The
     /// release was certainly on sale only until the next release in the list, if the next release is dated.
@@ -165,8 +165,8 @@ struct LintPlatform: Sendable {
             + timeline.beginnings.compactMap { $0?.date }
     }
 
-    /// Returns the beginning of the period around `date` in which the policy treats all purchases alike: the last
-    /// change, or the last beginning or end of a changeover window, but no date before `start`.
+    /// Returns the beginning of the period around `date` in which the policy treats all purchases alike. It is the last
+    /// change, or the last beginning or end of a changeover window, but not before `start`.
     func beginning(of date: Date, since start: Date) -> Date {
         max(start, edges.filter { $0 <= date }.max() ?? .distantPast)
     }

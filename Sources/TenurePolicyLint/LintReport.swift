@@ -11,8 +11,8 @@ struct LintReport {
     ///
     /// - Parameters:
     ///   - path: the path of the part that the finding is about. If the part couldn't be read, nothing is added.
-    ///   - details: words that the finding's place gets in addition to the path, so that it differs from the place of
-    ///     other findings of this rule at the same part.
+    ///   - details: words that the finding's place gets in addition to the path, if the rule may have several findings
+    ///     about the same part.
     ///   - severity: the severity, if it is lower than the rule's.
     ///   - fixes: the suggestions in the order in which they are tried, then advice.
     mutating func add(

@@ -3,8 +3,8 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-/// Releases that were paid according to the release list, but that the policy assigns to an era in which the app was
-/// free; or free releases in a paid era.
+/// Releases with another price model in the release list than the era to which the policy assigns them: paid releases
+/// in a free era, or free releases in a paid era.
 ///
 /// Eras are given by their index in the policy. Rules such as C1 are in Docs/decision-rules.md.
 struct ModelContradiction {
@@ -12,8 +12,8 @@ struct ModelContradiction {
     let model: Era.Model
     /// The first of the eras to which the policy assigns the releases.
     let era: Int
-    /// The era with the releases' model to which they belong: the era of their date, or else the nearest era; nil if no
-    /// era has that model.
+    /// The era to which the releases should belong because of their model: the era of their date, or else the nearest
+    /// era. Nil if no era has that model.
     let intendedEra: Int?
     /// Whether a date, not the version, causes the contradiction. It does in three cases:
     /// 1. The version is possible in every era.
@@ -158,15 +158,15 @@ extension LintSubject {
         return model == .paid ? Set(entitlements.filter { !$0.products.isEmpty }.map(\.name)) : []
     }
 
-    /// Returns the era with the wrong beginning: the era to which the policy assigns the releases, which begins too
-    /// early, or the nearest later era with their model, which begins too late.
+    /// Returns the era with the wrong beginning. Either the era to which the policy assigns the releases begins too
+    /// early, or the later era to which they should belong begins too late.
     func misplacedEra(_ group: ModelContradiction) -> Int {
         group.intendedEra.flatMap { $0 > group.era ? $0 : nil } ?? group.era
     }
 
-    /// Returns a fix that moves the beginning of the free era to the first release above the paid releases, or the
-    /// beginning of the paid era to its first release. If the date is wrong, the fix corrects only the date. Nil if the
-    /// policy or the list lacks the number or date for the fix.
+    /// Returns a fix that moves the beginning of an era: a free era to the first release above the paid releases, or a
+    /// paid era to its first release. If the date is wrong, the fix corrects only the date. Nil if the policy or the
+    /// list lacks the number or date for the fix.
     func fixMovingBoundary(of group: ModelContradiction, on platform: LintPlatform) -> LintFix? {
         let era = misplacedEra(group)
         if group.isByDate { return EraChange(to: era, on: platform, in: self).flatMap(fixCorrectingDate) }

@@ -6,9 +6,9 @@ import TenurePolicyFile
 /// previous policy report these losses.
 ///
 /// This type divides the ways in which customers can have acquired the app into classes. Each policy treats all
-/// acquisitions of a class alike, because they have the same platform, and their versions (`VersionClasses`) and dates
-/// (`DateClasses`) prove the same eras (periods in which the app was paid, or free). For one acquisition of each class,
-/// `decide` is called with both policies.
+/// acquisitions of a class alike: they have the same platform, and their versions (`VersionClasses`) and dates
+/// (`DateClasses`) prove the same eras (`Era`). For one acquisition of each class, `decide` is called with both
+/// policies.
 struct RightsComparison: Sendable {
     private let old: Policy
     private let new: Policy

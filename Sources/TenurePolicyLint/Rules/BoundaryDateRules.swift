@@ -8,7 +8,7 @@ extension LintRule {
     /// Finds a boundary (the beginning of an `Era`) that the release list contradicts:
     /// - The boundary's instant (`at`) doesn't fit the date of its release in the list.
     /// - The release has no date in the list. It is then assumed to have come out at the boundary's instant (rule A5 of
-    ///   Docs/decision-rules.md), but the dates of the releases before and after it in the list exclude that instant.
+    ///   Docs/decision-rules.md). But the dates of the releases before and after it in the list exclude that instant.
     /// - Two boundaries are in the wrong order, and at least one of their dates is only in the list.
     static let boundaryOutOfOrder = LintRule(
         "boundary-out-of-order", .error, "a boundary that contradicts the dates or the order of the release list",
@@ -41,9 +41,9 @@ extension LintRule {
     }
 
     /// Finds a boundary (the beginning of an `Era`) without a date. In the sandbox, the version is always the same, so
-    /// tests can't show that a boundary is wrong. If the boundary has a date in addition to the version, a wrong
-    /// version contradicts the date, and a rehearsal (a dry run over real customers) finds the contradiction. Receipts
-    /// signed before June 20, 2013 have no version at all.
+    /// tests can't show that a boundary is wrong. If the boundary also has a date, a wrong version contradicts this
+    /// date, and a rehearsal (a dry run over real customers) finds that. Receipts signed before June 20, 2013 have no
+    /// version at all.
     static let boundaryWithoutDate = LintRule(
         "boundary-without-date", .warning, "a boundary without an instant",
         rationale:
@@ -128,8 +128,8 @@ extension LintSubject {
         return (change.platform.name(of: releases[index]), isEarly(date), neighbor)
     }
 
-    /// Returns the boundary's release if its date in the list is more than three months from the boundary's instant,
-    /// and whether the two differ by whole years, which suggests a mistyped year. Otherwise nil.
+    /// Returns the boundary's release if its date in the list is more than three months from the boundary's instant;
+    /// otherwise nil. Also returns whether the two dates differ by whole years, which suggests a mistyped year.
     ///
     /// A shorter distance isn't reported, because a price may change some time before or after a release. A release
     /// within a changeover window isn't reported either.
@@ -152,9 +152,8 @@ extension LintSubject {
         return (release, years > 0 && abs(distance - years * 365.25) <= 2)
     }
 
-    /// Returns when the two eras of a change began, if the later era certainly began first, and at least one of the two
-    /// dates is only in the list. Otherwise nil. If the policy has both dates, the reader of the policy file reports
-    /// their order as a mistake.
+    /// Returns when the two eras of a change began if the later era certainly began first; otherwise nil. Also nil if
+    /// the policy has both dates, because the reader of the policy file then reports their order as a mistake.
     fileprivate func contradictedOrder(of change: EraChange) -> (start: Release.Moment, previous: Release.Moment)? {
         let platform = change.platform
         guard let start = platform.starts[change.index], let previousStart = platform.starts[change.previous],

@@ -283,9 +283,9 @@ extension EraChange {
             : "\(number) has no effect, because the policy's release list and `at` decide"
     }
 
-    /// Returns the number of the listed release with which the era may begin, instead of a number that no release has:
-    /// the first release at or after the boundary's instant. Without an instant, the release with the next higher
-    /// number. Nil if the list has no such release.
+    /// Returns the number with which the era may begin, instead of a number that no release has. It is the number of
+    /// the first listed release at or after the boundary's instant. Without an instant, it is the next higher number.
+    /// Nil if the list has no such release.
     fileprivate func firstRelease(insteadOf version: AppVersion) -> AppVersion? {
         // A free era can't begin with a release that was sold.
         func hasModel(_ release: Release) -> Bool { release.model == nil || release.model == after.model }

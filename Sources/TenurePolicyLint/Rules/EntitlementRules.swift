@@ -5,8 +5,8 @@ import TenurePolicyFile
 
 /// The rules about entitlements: their products, trials, and honors (the eras for which they are given).
 extension LintRule {
-    /// Finds an entitlement that customers get neither by buying a product nor by having acquired the app in a certain
-    /// era (a period in which the app was paid, or free).
+    /// Finds an entitlement that customers get neither by a product nor by the `Era` in which they got the app. Only
+    /// support can grant it.
     static let entitlementWithoutSource = LintRule(
         "entitlement-without-source", .error, "an entitlement without products and without honored eras",
         rationale:

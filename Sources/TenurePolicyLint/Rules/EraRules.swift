@@ -3,10 +3,10 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-/// The rules about eras, the platforms on which they begin, and the changeover windows between them.
+/// The rules about eras (periods in which the app was paid, or free), the platforms on which they begin, and the
+/// changeover windows between them.
 extension LintRule {
-    /// Finds an era (a period in which the app was paid, or free) to which no customer can belong, or that can't be
-    /// separated from the next era:
+    /// Finds an `Era` to which no customer can belong, or that can't be separated from the next era:
     /// - The era ends at the instant at which it begins.
     /// - The era and the next era begin with the same version, and at least one of them has no date.
     /// - On each platform, the app came only in a later era.
@@ -54,8 +54,8 @@ extension LintRule {
         }
     }
 
-    /// Finds an era (a period in which the app was paid, or free) that has begun, but has no release in the policy's
-    /// release list, for example because new releases weren't added to the list.
+    /// Finds an `Era` that has begun, but has no release in the policy's release list. Perhaps new releases weren't
+    /// added to the list.
     static let eraWithoutRelease = LintRule(
         "era-without-release", .warning, "an era that has begun, but has no release in the policy's release list",
         rationale:
@@ -79,9 +79,8 @@ extension LintRule {
         }
     }
 
-    /// Finds a platform for which an era (a period in which the app was paid, or free) has no beginning, although
-    /// another era of the policy or the release list has the platform. Then the policy doesn't say when the change to
-    /// that era happened on the platform.
+    /// Finds a platform on which an `Era` has no beginning, although another era or the release list has the platform.
+    /// Then the policy doesn't say when the change to that era happened on the platform.
     static let platformForgotten = LintRule(
         "platform-forgotten", .error, "a platform that an era doesn't mention",
         rationale:
@@ -164,13 +163,13 @@ extension LintRule {
         }
     }
 
-    /// Finds a change from one era (a period in which the app was paid, or free) to the next without a changeover
-    /// window. The window is the time around the change in which price and build may disagree. Without it, customers
-    /// who come in between may be assigned to the wrong era.
+    /// Finds a change from one `Era` to the next without a changeover window. The window is the time around the change
+    /// in which price and build may disagree. Without it, customers who come in between may be assigned to the wrong
+    /// era.
     ///
-    /// At the end of an honored era (customers of that era have an entitlement because of it), a missing window is a
-    /// mistake, which the reader of the policy file reports (ADR 3). At the beginning of an honored era, this rule
-    /// reports a warning.
+    /// An era is honored if its customers have an entitlement because of it. At the end of an honored era, the reader
+    /// of the policy file reports a missing window as a mistake (ADR 3). At the beginning of one, this rule reports a
+    /// warning.
     static let noChangeover = LintRule(
         "no-changeover", .error, "a dated change that gives or takes an entitlement, without `changeover`",
         rationale:
@@ -197,8 +196,8 @@ extension LintRule {
         }
     }
 
-    /// Finds a changeover window (the time around the beginning of an era in which price and build may disagree) that
-    /// has no effect: the beginning has no date, or the era is the first one.
+    /// Finds a changeover window without effect, because the era's beginning has no date, or the era is the first one.
+    /// The window is the time around the beginning in which price and build may disagree.
     static let changeoverWithoutDate = LintRule(
         "changeover-without-date", .warning, "a changeover window without an instant",
         rationale: "A window surrounds the instant of the change; without that instant, the window has no effect.",

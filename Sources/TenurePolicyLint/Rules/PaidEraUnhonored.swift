@@ -136,9 +136,9 @@ extension LintSubject {
             "honor \(name(era)) without an end; if you intend the end, add this finding to `acknowledge`")
     }
 
-    /// Returns the purchase dates of an era that no honor of the era includes, as text for the message, and whether
-    /// customers certainly bought on these dates. Without a release list, the app may not have been out before the
-    /// first honored date.
+    /// Returns the purchase dates of an era that no honor of the era includes, as text for the message. Also returns
+    /// whether customers certainly bought on these dates. Without a release list, the app may not have been out before
+    /// the first honored date.
     ///
     /// - Parameter soldSince: a date at which the app was certainly on sale; nil if the policy shows none.
     private func unhonoredDates(

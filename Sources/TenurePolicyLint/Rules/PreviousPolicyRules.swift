@@ -4,8 +4,8 @@ import TenureJSON
 import TenurePolicyFile
 
 /// The rules that compare a policy with the previous policy. They find changed settings, and rights that existing
-/// customers would lose, for example because an entitlement was renamed, a product was removed, or the boundary between
-/// two eras was moved. The service records rights as promises, which keep them despite such edits. An app without the
+/// customers would lose. For example, an entitlement was renamed, a product was removed, or the boundary between two
+/// eras was moved. The service records rights as promises, which keep them despite such edits. An app without the
 /// service has no promises.
 extension LintRule {
     static let rightLost = LintRule(
@@ -186,7 +186,7 @@ extension LintSubject {
     private func nameIfRemoved(_ entitlement: String) -> [String] { isNamed(entitlement) ? [] : [entitlement] }
 
     /// Returns a fix that restores an entitlement or its honors (the eras for which it is given) as they were in the
-    /// old policy; nil if they are unchanged.
+    /// old policy. Nil if they are unchanged.
     private func restoringFix(_ name: String, of old: Policy) -> LintFix? {
         guard let before = old.entitlement(named: name) else { return nil }
         let path: [PolicyMistake.Step] = ["entitlements", .key(name)]

@@ -5,8 +5,8 @@ import TenurePolicyFile
 
 /// The rules about numbers (builds or versions) that fall or repeat in the release list.
 extension LintRule {
-    /// Finds a build or version that belongs to releases of two eras (periods in which the app was paid, or free). In
-    /// some apps, all releases are build 1, and in other apps, builds restart with each version.
+    /// Finds a build or version that belongs to releases of two eras (`Era`). In some apps, all releases are build 1,
+    /// and in other apps, builds restart with each version.
     static let buildReused = LintRule(
         "build-reused", .error, "one build, or one version on macOS, in two eras",
         rationale:
@@ -51,10 +51,9 @@ extension LintRule {
         }
     }
 
-    /// Finds a release of a later era (a period in which the app was paid, or free) with a lower number than a release
-    /// of an earlier era. Unless the policy itself has a release list, everyone who first installs this release
-    /// permanently counts as a customer of the earlier era, because the original build never changes. The rule
-    /// `build-reused` finds equal numbers.
+    /// Finds a release of a later `Era` with a lower number than a release of an earlier era. Unless the policy itself
+    /// has a release list, everyone who first installs this release counts as a customer of the earlier era. That is
+    /// permanent, because the original build never changes. The rule `build-reused` finds equal numbers.
     static let buildNotAbovePaid = LintRule(
         "build-not-above-paid", .error,
         "a release of a later era with a lower build or version than a release of an earlier era",

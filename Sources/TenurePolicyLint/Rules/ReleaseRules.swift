@@ -5,8 +5,8 @@ import TenurePolicyFile
 
 /// The rules about single releases in the release list: the era to which the policy assigns them, and their sale.
 extension LintRule {
-    /// Finds releases that were sold, but count as releases of another era (period in which the app was paid, or free),
-    /// so that their buyers lose at least one entitlement.
+    /// Finds releases that were sold, but count as releases of another `Era`, so that their buyers lose at least one
+    /// entitlement.
     ///
     /// The release list says which releases were sold. The rule checks in which era a buyer without a known purchase
     /// date is: the version decides. The date of the release decides only if the version proves nothing, or if the
@@ -79,9 +79,9 @@ extension LintRule {
         }
     }
 
-    /// Finds releases with another price model (`paid` or `free`) in the release list than the era (a period with one
-    /// price model) to which the policy assigns them. Either the list or the policy is wrong. If buyers lose something,
-    /// the rule `paid-build-unhonored` reports the releases instead.
+    /// Finds releases with another price model (`paid` or `free`) than the `Era` to which the policy assigns them.
+    /// Either the release list or the policy is wrong. If buyers lose something, the rule `paid-build-unhonored`
+    /// reports the releases instead.
     static let modelContradicted = LintRule(
         "model-contradicted", .error, "a release with another price model than its era",
         rationale:
@@ -144,8 +144,8 @@ extension LintRule {
         }
     }
 
-    /// Finds a release that was still on sale after the next era (period in which the app was paid, or free) had begun,
-    /// if its version gives customers entitlements that their purchase date wouldn't.
+    /// Finds a release that was still on sale after the next `Era` had begun. Reports it if its version gives customers
+    /// entitlements that their purchase date wouldn't.
     ///
     /// When a release without a date was replaced is known only if the next release in the list has a date.
     static let soldAcrossChange = LintRule(
@@ -200,7 +200,7 @@ extension LintRule {
 
 extension LintSubject {
     /// Returns what customers of a release lose because the policy's release list lacks it, and whether customers with
-    /// a known purchase date keep everything; nil if no customer loses anything.
+    /// a known purchase date keep everything. Nil if no customer loses anything.
     fileprivate func loss(
         without release: Release, _ number: AppVersion, on platform: LintPlatform
     ) -> (lost: [String], datesHelp: Bool)? {

@@ -11,8 +11,8 @@ struct EraSpans {
         let changeover: Changeover?
     }
 
-    /// The label of the span before the first dated beginning: the name of the first era or, if eras without a date may
-    /// be there, several names.
+    /// The label of the span before the first dated beginning: the name of the first era, or several names if eras
+    /// without a date may be there.
     private let firstLabel: String
     /// The beginnings with a date, in the order of the policy.
     private let beginnings: [Beginning]

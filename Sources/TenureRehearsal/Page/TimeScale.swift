@@ -20,8 +20,8 @@ struct TimeScale {
     /// The number of bars above which a bar gets more months.
     private static let maximumBars = 54
 
-    /// Creates a scale for all months in which customers got the app, and for changes from one era to the next that are
-    /// up to a year before or after them. Nil if no month is known.
+    /// Creates a scale for all months in which customers got the app. It also covers changes from one era to the next
+    /// that are up to a year before or after these months. Nil if no month is known.
     init?(months: some Sequence<Month>, changes: [Date], left: Double, width: Double) {
         let certain = months.filter(\.isCertain)
         guard var first = certain.min(), var last = certain.max() else { return nil }

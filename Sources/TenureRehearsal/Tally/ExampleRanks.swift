@@ -1,7 +1,7 @@
 import TenureCore
 
-/// The highest ranks with which customers can still become examples in the report (`Examples`), for each entitlement,
-/// and for each class of customers or cause of a loss.
+/// The highest ranks with which customers can still become examples in the report (`Examples`). Each entitlement has
+/// such a rank for each class of customers, and for each cause of a loss.
 ///
 /// A customer's rank is a hash of the ID, and the customers with the lowest ranks become examples. With these numbers,
 /// a rehearsal finds out early that most customers can't become examples.

@@ -1,8 +1,8 @@
 import Foundation
 package import TenureCore
 
-/// A customer whom a rehearsal (a dry run of a policy) counts: how reports name the customer, and the rows and bars in
-/// which reports count the customer.
+/// A customer whom a rehearsal (a dry run of a policy) counts: how reports name the customer, and the place under which
+/// they count the customer.
 package struct RehearsedCustomer: Sendable, Hashable {
     /// An ID from Apple, from the evidence file, or from the database. Only reports with IDs show it.
     let id: String
