@@ -50,9 +50,9 @@ struct VersionRows {
     ) -> [Row] {
         guard !part.isEmpty else { return [] }
         let rowCount = total <= maximum ? part.count : max(1, part.count * maximum / total)
-        return (0..<rowCount).compactMap { number in
-            let start = part.startIndex + part.count * number / rowCount
-            let end = part.startIndex + part.count * (number + 1) / rowCount
+        return (0..<rowCount).compactMap { row in
+            let start = part.startIndex + part.count * row / rowCount
+            let end = part.startIndex + part.count * (row + 1) / rowCount
             let versions = part[start..<end]
             guard let first = versions.first, let last = versions.last else { return nil }
             let title = versions.count == 1 ? first.version.title : "\(first.version.title)–\(last.version.title)"
