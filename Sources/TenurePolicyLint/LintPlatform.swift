@@ -127,7 +127,7 @@ struct LintPlatform: Sendable {
         let proven = release.originalAppVersion.flatMap { eras(provenBy: $0) }
         let provenEra = proven?.count == 1 ? proven?.first : nil
         guard let era = release.releasedAt == .undated ? provenEra : era(of: release) else { return nil }
-        // A function, so that this search runs only for the few releases for which the loop finds the end of the sale.
+        // A function, so that the search runs only if the loop finds no reason to return nil.
         func from() -> Date {
             begin ?? orderedReleases[..<index].lazy.reversed().compactMap { self.begin(of: $0.release) }.first
                 ?? .distantPast

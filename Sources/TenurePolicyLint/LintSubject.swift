@@ -97,6 +97,7 @@ struct LintSubject: Sendable {
         guard let length = honor.length, let era = eras.firstIndex(where: { $0.name == honor.era }) else {
             return false
         }
+        // The length is counted from the end of the era, which may differ between platforms.
         let ends = platforms.filter { $0.timeline.firstEra <= era }.map { $0.timeline.end(of: era) }
         return !ends.isEmpty && ends.allSatisfy { $0.map { length.end(from: $0) <= now } ?? false }
     }

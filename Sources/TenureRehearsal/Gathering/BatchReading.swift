@@ -20,6 +20,7 @@ struct BatchReading: Sendable {
             counts.add(line: [fault], isUsable: false)
             badLines.append(BadLine(line: line, fault: fault, isWholeLine: true))
         }
+        // Facts take much less space than the signed artifacts that prove them.
         records.reserveCapacity(batch.size / 16)
         batch.forEach { number, line in
             guard !line.isEmpty else {

@@ -9,7 +9,9 @@ struct CountScale {
     /// 500, and there are at most five.
     init(upTo highest: Int) {
         var unit = 1
+        // With this power of ten as the step, at most five steps reach `highest`.
         while unit * 5 < highest { unit *= 10 }
+        // Use a smaller step if four of these steps reach `highest`.
         let step = [unit / 5, unit / 2, unit].filter { $0 > 0 }.first { $0 * 4 >= highest } ?? max(1, unit)
         top = max(step, (highest + step - 1) / step * step)
         ticks = Array(stride(from: 0, through: top, by: step))
