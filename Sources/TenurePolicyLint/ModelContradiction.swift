@@ -89,7 +89,7 @@ struct ModelContradiction {
             datesHelp = lostEntitlements.isSubset(of: atRelease)
         case .free:
             unpaidEntitlements = (dateDecides ? atRelease : byVersion.union(atRelease)).subtracting(rights)
-            // The version alone gives the right era, and the early date grants nothing more.
+            // The version alone gives the right era, and the date grants nothing more.
             if dateDecides, proven != nil, unpaidEntitlements.isEmpty { return nil }
         }
     }
@@ -103,10 +103,10 @@ extension LintPlatform {
         let first = release.releasedAt.sortingDate
         // In the last time zone (UTC−12), a day ends 36 hours after its beginning in UTC.
         let end = release.releasedAt.isInstant ? first : first.addingTimeInterval(36 * 3600)
-        // The binary of a release that is sold may come out some days before the price changes.
+        // A release that is sold may come out some days before the price changes, so a paid era may begin a week later.
         let last = model == .paid ? end.addingTimeInterval(7 * 86_400) : end
-        return ![timeline.eras(at: last), timeline.changeover(at: first), timeline.changeover(at: last)]
-            .contains { $0.contains { eras[$0].model == model } }
+        let windows = timeline.changeover(at: first).union(timeline.changeover(at: last))
+        return !timeline.eras(at: last).union(windows).contains { eras[$0].model == model }
     }
 }
 

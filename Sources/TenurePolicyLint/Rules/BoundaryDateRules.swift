@@ -23,11 +23,11 @@ extension LintRule {
                     at: change.path + ["at"], severity: change.matters ? .error : .warning,
                     "`\(change.after.name.shortened)` begins on \(change.platform.name) with \(name) at \(date.rfc3339), but the release list has \(name) \(isEarly ? "after" : "before") \(change.platform.name(of: neighbor)) (\(neighbor.releasedAt.text)): customers may be assigned to the wrong era",
                     fixes: "correct `at`, or move \(name) to where it belongs in the release list")
-            } else if let (release, isYear) = subject.contradictedDate(of: change), let date = change.date {
+            } else if let (release, isOtherYear) = subject.contradictedDate(of: change), let date = change.date {
                 let name = change.platform.name(of: release)
                 report.add(
-                    at: change.path + ["at"], severity: isYear && change.matters ? .error : .warning,
-                    "`\(change.after.name.shortened)` begins on \(change.platform.name) with \(name) at \(date.rfc3339), but the release list has \(name) on \(release.releasedAt.text)\(isYear ? ", in another year" : ""): customers may be assigned to the wrong era",
+                    at: change.path + ["at"], severity: isOtherYear && change.matters ? .error : .warning,
+                    "`\(change.after.name.shortened)` begins on \(change.platform.name) with \(name) at \(date.rfc3339), but the release list has \(name) on \(release.releasedAt.text)\(isOtherYear ? ", in another year" : ""): customers may be assigned to the wrong era",
                     fixes: subject.fixCorrectingDate(of: change),
                     "correct `at`, or correct the date of \(name) in the release list; if the price changed long before or after that release, name no \(change.platform.noun)"
                 )
@@ -133,7 +133,7 @@ extension LintSubject {
     ///
     /// A shorter distance isn't reported, because a price may change some time before or after a release. A release
     /// within a changeover window isn't reported either.
-    func contradictedDate(of change: EraChange) -> (release: Release, isYear: Bool)? {
+    func contradictedDate(of change: EraChange) -> (release: Release, isOtherYear: Bool)? {
         guard let version = change.version, let date = change.date, change.matters,
             let release = change.platform.releases.map(\.release).first(where: { $0.originalAppVersion == version }),
             change.platform.timeline.changeover(at: release.releasedAt.sortingDate).isEmpty

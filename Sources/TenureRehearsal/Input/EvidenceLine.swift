@@ -6,7 +6,7 @@ import TenureJSON
 /// describes the format.
 struct EvidenceLine {
     /// The kind of an artifact, as the line states it.
-    enum Content {
+    enum Kind {
         /// A JWS of unknown kind: the line has only the artifact itself.
         case jws
         case receipt
@@ -17,7 +17,7 @@ struct EvidenceLine {
 
     /// One artifact in the line.
     struct Part {
-        let content: Content
+        let kind: Kind
         /// The artifact's bytes, usually a slice of the input.
         let bytes: ArraySlice<UInt8>
         /// The artifact's path in the line's JSON, such as `transactions[3]`; nil if the artifact is the whole line.
@@ -25,7 +25,7 @@ struct EvidenceLine {
 
         /// Whether the artifact may contain a purchase in the app, even if it was rejected.
         var mayContainPurchase: Bool {
-            switch content {
+            switch kind {
             case .appTransaction, .renewalInfo: false
             case .transaction, .receipt: true
             case .jws: (try? AppStoreArtifact(recognizing: Array(bytes)))?.mayContainPurchase ?? true
@@ -62,7 +62,7 @@ struct EvidenceLine {
     private mutating func add(_ bytes: ArraySlice<UInt8>) {
         // Base64 has no period.
         let isJWS = bytes.firstIndex(of: UInt8(ascii: "."), from: bytes.startIndex) != nil
-        parts = [Part(content: isJWS ? .jws : .receipt, bytes: bytes, name: nil)]
+        parts = [Part(kind: isJWS ? .jws : .receipt, bytes: bytes, name: nil)]
     }
 
     /// Reads a JSON object with the artifacts of one customer.
@@ -114,16 +114,16 @@ struct EvidenceLine {
     }
 
     /// Adds the artifact in a field.
-    private mutating func add(_ value: JSONValue, as content: Content, named name: String) throws(LineFault) {
+    private mutating func add(_ value: JSONValue, as kind: Kind, named name: String) throws(LineFault) {
         guard case .string(let text) = value else { throw LineFault(.wrongShape, "`\(name)` must be a string") }
-        parts.append(Part(content: content, bytes: Array(text.utf8)[...], name: name))
+        parts.append(Part(kind: kind, bytes: Array(text.utf8)[...], name: name))
     }
 
     /// Adds the artifacts in a field with an array.
-    private mutating func addAll(_ value: JSONValue, as content: Content, named name: String) throws(LineFault) {
+    private mutating func addAll(_ value: JSONValue, as kind: Kind, named name: String) throws(LineFault) {
         guard case .array(let values) = value else {
             throw LineFault(.wrongShape, "`\(name)` must be an array of strings")
         }
-        for (index, value) in values.enumerated() { try add(value, as: content, named: "\(name)[\(index)]") }
+        for (index, value) in values.enumerated() { try add(value, as: kind, named: "\(name)[\(index)]") }
     }
 }

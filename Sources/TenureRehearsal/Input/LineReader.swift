@@ -40,7 +40,7 @@ struct LineReader: Sendable {
 
     /// Verifies the signature of one artifact.
     private func verify(_ part: EvidenceLine.Part) throws(Rejection) -> VerifiedArtifact {
-        switch part.content {
+        switch part.kind {
         case .jws: return try verifier.verifyEvidence(part.bytes, now: now)
         // Also accept app transactions from the App Store Server API. No field binds them to a device, so the service
         // doesn't accept them from an app. But a rehearsal gives no one access.
