@@ -41,8 +41,7 @@ package struct LintFinding: Sendable, Hashable, CustomStringConvertible {
     var edits: [PolicyEdit] = []
     /// The reason in the policy's acknowledgment; nil if the policy doesn't acknowledge the finding.
     package internal(set) var acknowledgment: String?
-    /// Whether the finding is a mistake because of which the file isn't a valid policy. A mistake can't be
-    /// acknowledged.
+    /// Whether the finding is a mistake, which makes the policy file invalid. A mistake can't be acknowledged.
     package let isMistake: Bool
     /// Whether a command may show the line of the file. False if the user may have passed another file by mistake, such
     /// as one with a private key.

@@ -15,8 +15,8 @@ struct LintPlatform: Sendable {
     let listedReleases: [Release]
     /// The dated releases of this platform in the list, oldest first.
     let releases: [ListedRelease]
-    /// All releases of this platform in the order in which they came out: sorted by date or, if at least one release
-    /// has no date, in the order of the list.
+    /// All releases of this platform in the order in which they came out. They are sorted by date. If at least one
+    /// release has no date, they are in the order of the list.
     let orderedReleases: [ListedRelease]
     /// When each era began on this platform, by the era's index: the date in the policy, or the date of the era's first
     /// version in the release list. Nil if neither is known.
@@ -62,10 +62,10 @@ struct LintPlatform: Sendable {
             guard let start = starts[index] else { return nil }
             if start.sortingDay != release.releasedAt.sortingDay || (start.isInstant && release.releasedAt.isInstant) {
                 if release.releasedAt.sortingDate < start.sortingDate { break }
-            } else if let mine = release.originalAppVersion, let first = timeline.beginnings[index]?.version {
+            } else if let number = release.originalAppVersion, let first = timeline.beginnings[index]?.version {
                 // Both are on the same day, and at least one has no time of day. So the version decides: the era begins
                 // with its first version.
-                if mine < first { break }
+                if number < first { break }
             } else {
                 return nil
             }
@@ -80,9 +80,10 @@ struct LintPlatform: Sendable {
         func separating(_ eras: EraSet) -> EraSet? { eras.isEmpty || eras == timeline.eras ? nil : eras }
         if let list = timeline.erasOfRelease {
             if let listed = list[number].flatMap(separating) { return listed }
-            // A boundary separates nothing if it has no date and its release isn't in the list. Then use the boundary's
-            // number, which shows what the author intended.
-            return mayRestart || starts.contains { $0 != nil } ? nil : separating(timeline.eras(enclosing: number))
+            // If no boundary has a date in the policy or in the list, the list separates nothing. Then compare with the
+            // boundaries' numbers, which show what the author intended.
+            if mayRestart || starts.contains(where: { $0 != nil }) { return nil }
+            return separating(timeline.eras(enclosing: number))
         }
         return timeline.versionsRise ? separating(timeline.eras(enclosing: number)) : nil
     }
@@ -116,7 +117,7 @@ struct LintPlatform: Sendable {
     }
 
     /// Returns the era in which the release at this index of `orderedReleases` came out, and the period in which it was
-    /// on sale; nil if either isn't certain.
+    /// on sale. Nil if either isn't certain.
     ///
     /// An undated release came out in the era that its version proves, and after the dated release before it. The
     /// release was certainly on sale only until the next release in the list, if the next release is dated.
@@ -126,7 +127,7 @@ struct LintPlatform: Sendable {
         let proven = release.originalAppVersion.flatMap { eras(provenBy: $0) }
         let provenEra = proven?.count == 1 ? proven?.first : nil
         guard let era = release.releasedAt == .undated ? provenEra : era(of: release) else { return nil }
-        // A function, so that this search runs only for the few releases for which the loop finds the end of the sale.
+        // A function, so that the search runs only if the loop finds no reason to return nil.
         func from() -> Date {
             begin ?? orderedReleases[..<index].lazy.reversed().compactMap { self.begin(of: $0.release) }.first
                 ?? .distantPast
@@ -147,6 +148,7 @@ struct LintPlatform: Sendable {
     /// build may still have been on sale.
     func sale(ofEra era: Int) -> (begin: Date, end: Date) {
         var (begin, end) = timeline.sale(of: era)
+        // These windows are two seconds longer at each end (`Tolerance`) than in the policy.
         for (window, eras) in timeline.changeovers where eras.contains(era) {
             if eras.first == era {
                 end = max(end, window.upperBound.addingTimeInterval(-Tolerance.seconds))
@@ -163,8 +165,8 @@ struct LintPlatform: Sendable {
             + timeline.beginnings.compactMap { $0?.date }
     }
 
-    /// Returns the beginning of the period around `date` in which the policy treats all purchases alike: the last
-    /// change, or the last beginning or end of a changeover window, but no date before `start`.
+    /// Returns the beginning of the period around `date` in which the policy treats all purchases alike. It is the last
+    /// change, or the last beginning or end of a changeover window, but not before `start`.
     func beginning(of date: Date, since start: Date) -> Date {
         max(start, edges.filter { $0 <= date }.max() ?? .distantPast)
     }

@@ -37,8 +37,8 @@ struct LintSubject: Sendable {
         now = input.now
         let list = input.releases ?? draft.releases
         self.list = list
-        let file = draft.releases.isEmpty && !input.isListMapped ? list.first?.position.file : nil
-        listPath = file.flatMap { RelativePath.of($0, beside: draft.fileName) }
+        let listFile = draft.releases.isEmpty && !input.isListMapped ? list.first?.position.file : nil
+        listPath = listFile.flatMap { RelativePath.of($0, beside: draft.fileName) }
         rights = input.old.flatMap { old in
             draft.policy.map { RightsComparison(from: old, to: $0, existing: list.map(\.release), at: input.now) }
         }
@@ -97,6 +97,7 @@ struct LintSubject: Sendable {
         guard let length = honor.length, let era = eras.firstIndex(where: { $0.name == honor.era }) else {
             return false
         }
+        // The length is counted from the end of the era, which may differ between platforms.
         let ends = platforms.filter { $0.timeline.firstEra <= era }.map { $0.timeline.end(of: era) }
         return !ends.isEmpty && ends.allSatisfy { $0.map { length.end(from: $0) <= now } ?? false }
     }
@@ -134,7 +135,7 @@ struct LintSubject: Sendable {
     /// date of a beginning isn't known.
     func plannedBeginning(of era: Int) -> Date? {
         guard era > 0, now != .distantFuture else { return nil }
-        // `new` has no instant, so only the other platforms count.
+        // `new` (the app came to the platform in this era) has no instant, so only the other platforms count.
         let beginnings = platforms.compactMap { $0.timeline.beginnings[era] }.filter { $0 != .new }
         let dates = beginnings.compactMap(\.date)
         guard dates.count == beginnings.count, let first = dates.min(), first > now else { return nil }
@@ -167,62 +168,13 @@ struct LintSubject: Sendable {
         return byBoth.filter { !byDate.contains($0) }
     }
 
-    /// Returns the names of the entitlements that a customer who got this release while it was on sale has because of
-    /// the version alone. If they depend on the date, returns those of the first date with any.
+    /// Returns the names of the entitlements that customers of a release get because of its version, and wouldn't get
+    /// because of their date alone. Tries several dates of the release's sale, and returns the entitlements of the first
+    /// date with any.
     func extraEntitlements(_ release: Release, on platform: LintPlatform) -> [String] {
         guard let number = release.originalAppVersion else { return [] }
         return platform.representativeDates(from: release.lateInstant, until: platform.sale(of: release).until).lazy
             .map { extraEntitlements(number, on: platform.platform, bought: $0) }
             .first { !$0.isEmpty } ?? []
-    }
-}
-
-/// The beginning of an era on one platform.
-struct EraChange: Sendable {
-    /// The index of the new era.
-    let index: Int
-    /// The index of the era before it on the platform.
-    let previous: Int
-    let platform: LintPlatform
-    /// The earlier era.
-    let before: Era
-    /// The new era.
-    let after: Era
-    /// The first version of the new era; nil if the policy doesn't state it.
-    let version: AppVersion?
-    /// The first date of the new era; nil if the policy doesn't state it.
-    let date: Date?
-    /// The path of the beginning in the file.
-    let path: [PolicyMistake.Step]
-    /// The names of the entitlements that customers of the earlier era would lose, wholly or in part, if they counted
-    /// as customers of the new era.
-    let lostEntitlements: [String]
-    /// The names of the entitlements that customers of the new era would lose, wholly or in part, if they counted as
-    /// customers of the earlier era.
-    let gainedEntitlements: [String]
-
-    /// Whether the two eras give different entitlements.
-    var matters: Bool { !lostEntitlements.isEmpty || !gainedEntitlements.isEmpty }
-
-    /// Finds the change to an era; nil if the era has no beginning on the platform, or begins as `new`.
-    init?(to index: Int, on platform: LintPlatform, in subject: LintSubject) {
-        let beginnings = platform.timeline.beginnings
-        guard beginnings.indices.contains(index), index > platform.timeline.firstEra,
-            case .at(let version, let date)? = beginnings[index],
-            let previous = platform.timeline.eras.last(before: index)
-        else { return nil }
-        func names(lostFrom era: Int, countedIn other: Int) -> [String] {
-            subject.entitlements.filter { !subject.keeps($0, of: era, countedIn: other) }.map(\.name)
-        }
-        self.index = index
-        self.previous = previous
-        self.platform = platform
-        self.version = version
-        self.date = date
-        before = subject.eras[previous]
-        after = subject.eras[index]
-        path = subject.path(ofBeginning: index, on: platform)
-        lostEntitlements = names(lostFrom: previous, countedIn: index)
-        gainedEntitlements = names(lostFrom: index, countedIn: previous)
     }
 }

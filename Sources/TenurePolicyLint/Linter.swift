@@ -14,7 +14,7 @@ package enum Linter {
     ///   - releases: the real releases, from a separate list; nil to use the policy's own list.
     ///   - isListMapped: whether the separate list is an export with other columns, for the option `--map`. A policy
     ///     can't use such a list.
-    ///   - old: the previous policy. Every right that an existing customer has under it and would lose is a finding.
+    ///   - old: the previous policy. Each right that existing customers have under it and would lose is a finding.
     ///   - now: the time of the check. Customers who came later, and rights that ended before, are ignored. By default,
     ///     no time is considered.
     /// - Returns: the findings in the order of the text, those in the policy file first. Findings that the policy
@@ -90,12 +90,12 @@ extension Linter.Input {
         for (index, acknowledgment) in draft.acknowledgments.enumerated() {
             let path: [PolicyMistake.Step] = ["acknowledge", .index(index)]
             guard !draft.isBroken(path) else { continue }
-            let covered = result.firstIndex {
+            let acknowledgedIndex = result.firstIndex {
                 $0.finding.code == acknowledgment.code && $0.finding.place == acknowledgment.at
                     && !$0.finding.isMistake && !$0.finding.isAcknowledged
             }
-            if let covered {
-                result[covered].finding.acknowledgment = acknowledgment.reason
+            if let acknowledgedIndex {
+                result[acknowledgedIndex].finding.acknowledgment = acknowledgment.reason
             } else if let reason = mistake(in: acknowledgment, among: findings.map(\.finding)) {
                 let step = LintRule.named(acknowledgment.code)?.check == nil ? "code" : "at"
                 let finding = LintFinding(

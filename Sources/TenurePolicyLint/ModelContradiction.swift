@@ -3,8 +3,8 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
-/// Releases that were paid according to the release list and that the policy assigns to an era in which the app was
-/// free, or the reverse.
+/// Releases with another price model in the release list than the era to which the policy assigns them: paid releases
+/// in a free era, or free releases in a paid era.
 ///
 /// Eras are given by their index in the policy. Rules such as C1 are in Docs/decision-rules.md.
 struct ModelContradiction {
@@ -12,12 +12,13 @@ struct ModelContradiction {
     let model: Era.Model
     /// The first of the eras to which the policy assigns the releases.
     let era: Int
-    /// The era with the releases' model to which they belong: the era of their date, or else the nearest era; nil if no
-    /// era has that model.
+    /// The era to which the releases should belong because of their model: the era of their date, or else the nearest
+    /// era. Nil if no era has that model.
     let intendedEra: Int?
     /// Whether a date, not the version, causes the contradiction. It does in three cases:
     /// 1. The version is possible in every era.
-    /// 2. The date is earlier than the era of the version, and an early date takes precedence (rule C1).
+    /// 2. The version fits an era with the right model, but the release came out in no such era. For example, its date
+    ///    is earlier, and an early date takes precedence (rule C1).
     /// 3. The version fits an era with the right model, but the dates in the policy's release list exclude that era.
     let isByDate: Bool
     /// The releases, in the order of their dates.
@@ -53,16 +54,16 @@ struct ModelContradiction {
         let byDate = platform.era(of: listed.release)
         let dated = byDate.map { EraSet(from: $0, to: $0 + 1) }
         func hasModel(_ era: Int) -> Bool { subject.eras[era].model == model }
-        // The version decides the era, unless it proves nothing or an early date takes precedence.
-        let isTooEarly = platform.isTooEarly(listed.release, among: subject.eras)
+        // The version decides the era, unless it proves nothing or the policy contradicts the date.
+        let isDateContradicted = platform.contradictsDate(of: listed.release, among: subject.eras)
         let dateDecides: Bool
         if let proven {
-            dateDecides = proven.contains(where: hasModel) && isTooEarly
+            dateDecides = proven.contains(where: hasModel) && isDateContradicted
         } else {
             // The version is possible in every era. If the policy's own list shows that the release was on sale in an
-            // era with its model, only a release before the first such era is a contradiction.
+            // era with its model, only a release that came out in no such era is a contradiction.
             let erasOnSale = platform.timeline.erasOfRelease?[number] ?? EraSet()
-            if erasOnSale.contains(where: hasModel), !isTooEarly { return nil }
+            if erasOnSale.contains(where: hasModel), !isDateContradicted { return nil }
             dateDecides = true
         }
         guard let possible = dateDecides ? dated : proven, let era = possible.first,
@@ -88,25 +89,24 @@ struct ModelContradiction {
             datesHelp = lostEntitlements.isSubset(of: atRelease)
         case .free:
             unpaidEntitlements = (dateDecides ? atRelease : byVersion.union(atRelease)).subtracting(rights)
-            // The version alone gives the right era, and the early date grants nothing more.
+            // The version alone gives the right era, and the date grants nothing more.
             if dateDecides, proven != nil, unpaidEntitlements.isEmpty { return nil }
         }
     }
 }
 
 extension LintPlatform {
-    /// Whether the release came out before any era with its price model can have begun, even if its changeover window
-    /// is counted (the time around a change in which price and build may disagree). If so, the purchase date decides,
-    /// because an early date takes precedence over a late version (rule C1).
-    fileprivate func isTooEarly(_ release: Release, among eras: [Era]) -> Bool {
+    /// Whether the release came out in no era with its price model, and in no changeover window of such an era. A
+    /// changeover window is the time around a change in which price and build may disagree.
+    fileprivate func contradictsDate(of release: Release, among eras: [Era]) -> Bool {
         guard let model = release.model, era(of: release) != nil else { return false }
         let first = release.releasedAt.sortingDate
-        // A day ends 36 hours after its beginning in UTC, where the date changes last.
+        // In the last time zone (UTC−12), a day ends 36 hours after its beginning in UTC.
         let end = release.releasedAt.isInstant ? first : first.addingTimeInterval(36 * 3600)
-        // The binary of a release that is sold may come out some days before the price changes.
+        // A release that is sold may come out some days before the price changes, so a paid era may begin a week later.
         let last = model == .paid ? end.addingTimeInterval(7 * 86_400) : end
-        return ![timeline.eras(at: last), timeline.changeover(at: first), timeline.changeover(at: last)]
-            .contains { $0.contains { eras[$0].model == model } }
+        let windows = timeline.changeover(at: first).union(timeline.changeover(at: last))
+        return !timeline.eras(at: last).union(windows).contains { eras[$0].model == model }
     }
 }
 
@@ -158,17 +158,18 @@ extension LintSubject {
         return model == .paid ? Set(entitlements.filter { !$0.products.isEmpty }.map(\.name)) : []
     }
 
-    /// Returns the era with the wrong beginning: the era to which the policy assigns the releases, which begins too
-    /// early, or the nearest later era with their model, which begins too late.
+    /// Returns the era with the wrong beginning. Either the era to which the policy assigns the releases begins too
+    /// early, or the later era to which they should belong begins too late.
     func misplacedEra(_ group: ModelContradiction) -> Int {
         group.intendedEra.flatMap { $0 > group.era ? $0 : nil } ?? group.era
     }
 
-    /// Returns a fix that moves the beginning of the free era to the first release above the paid releases, or the
-    /// beginning of the paid era to its first release. If the date is wrong, the fix corrects only the date.
-    func movedBoundary(_ group: ModelContradiction, on platform: LintPlatform) -> LintFix? {
+    /// Returns a fix that moves the beginning of an era: a free era to the first release above the paid releases, or a
+    /// paid era to its first release. If the date is wrong, the fix corrects only the date. Nil if the policy or the
+    /// list lacks the number or date for the fix.
+    func fixMovingBoundary(of group: ModelContradiction, on platform: LintPlatform) -> LintFix? {
         let era = misplacedEra(group)
-        if group.isByDate { return EraChange(to: era, on: platform, in: self).flatMap(redating) }
+        if group.isByDate { return EraChange(to: era, on: platform, in: self).flatMap(fixCorrectingDate) }
         let listedNumbers = platform.releases.compactMap(\.release.originalAppVersion)
         guard let first = group.numbers.first, let last = group.numbers.last,
             let number = era == group.era ? listedNumbers.filter({ $0 > last }).min() : first,

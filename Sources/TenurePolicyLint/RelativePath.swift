@@ -10,8 +10,8 @@ enum RelativePath {
         let folders = parts(policy).dropLast()
         let target = parts(file)
         let common = zip(folders, target.dropLast()).prefix { $0 == $1 }.count
-        let up = folders.dropFirst(common)
-        guard !up.contains("..") else { return nil }
-        return (up.map { _ in ".." } + target.dropFirst(common)).joined(separator: "/")
+        let foldersToLeave = folders.dropFirst(common)
+        guard !foldersToLeave.contains("..") else { return nil }
+        return (foldersToLeave.map { _ in ".." } + target.dropFirst(common)).joined(separator: "/")
     }
 }

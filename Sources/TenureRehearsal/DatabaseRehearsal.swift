@@ -83,7 +83,7 @@ package struct DatabaseRehearsal: Sendable {
         var tally = Tally(for: comparison)
         var kinds = CountedKinds()
         var skipped = 0
-        var state = EvidenceRehearsal.Progress()
+        var latestProgress = EvidenceRehearsal.Progress()
         var pagedThrough: Int64 = 0
         var decidedThrough: Int64 = 0
 
@@ -113,9 +113,9 @@ package struct DatabaseRehearsal: Sendable {
             kinds.add(outcome.newKinds, times: outcome.times, upTo: maximumKinds, in: &tally)
             skipped += outcome.skippedCustomers
             decidedThrough = page.through
-            state.lines = tally.customers + kinds.customers + skipped
-            state.share = Double(decidedThrough) / Double(max(1, lastRow))
-            progress(state)
+            latestProgress.lines = tally.customers + kinds.customers + skipped
+            latestProgress.share = Double(decidedThrough) / Double(max(1, lastRow))
+            progress(latestProgress)
         }
         kinds.add(to: &tally)
         return Outcome(tally: tally, skippedCustomers: skipped, isPartial: isStopped() && decidedThrough < lastRow)

@@ -81,7 +81,7 @@ package struct EvidenceRehearsal: Sendable {
     ) async throws -> Outcome {
         let folder = SpillFolder()
         var counts = InputCounts()
-        var state = Progress()
+        var latestProgress = Progress()
         var splitter = LineSplitter()
         var isAtEnd = false
         var waiting: [LineBatch] = []
@@ -111,20 +111,20 @@ package struct EvidenceRehearsal: Sendable {
                 start = end
             }
             for badLine in reading.badLines { try report(badLine) }
-            state.lines = counts.lines
+            latestProgress.lines = counts.lines
             if let size = source.size, let position = source.position {
-                state.share = Double(position) / Double(max(1, size))
+                latestProgress.share = Double(position) / Double(max(1, size))
             }
-            progress(state)
+            progress(latestProgress)
         }
 
         let reader = reader
         try await inOrder(makeNext: nextBatch, { BatchReading($0, by: reader) }, take)
 
-        state.isDeciding = true
+        latestProgress.isDeciding = true
         let (tally, anonymousIDs) = try await decide(folder) { share in
-            state.share = share
-            progress(state)
+            latestProgress.share = share
+            progress(latestProgress)
         }
         return Outcome(
             tally: tally, counts: counts, anonymousIDs: anonymousIDs, isPartial: isStopped() || problem != nil,
@@ -186,7 +186,7 @@ package struct EvidenceRehearsal: Sendable {
     }
 
     /// Moves the entries of lines with a placeholder `id` to the next name of their customer, so that the `id` is
-    /// ignored.
+    /// ignored. Puts all other records back.
     private static func moveEntriesOfPlaceholders(
         _ placeholders: [CustomerName: Int], in folder: SpillFolder
     ) throws(RehearsalError) {

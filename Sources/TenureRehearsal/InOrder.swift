@@ -3,7 +3,7 @@ import Foundation
 /// Runs tasks on all cores, and passes their results to `handle` in the order of the tasks.
 ///
 /// The number of tasks that run at the same time is limited. So is the number of results that wait for the result of an
-/// earlier task, so that they don't fill the memory if one task is slow.
+/// earlier task. Otherwise, they could fill the memory while one task is slow.
 ///
 /// - Parameters:
 ///   - makeNext: returns the input of the next task; nil after the last one. Like `handle`, it runs on the caller's

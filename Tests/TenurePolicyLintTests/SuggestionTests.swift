@@ -66,7 +66,7 @@ import Testing
         let draft = try files.draft
         let before = try findings(files, draft)
         let severities = Dictionary(before.map { (Key($0), $0.severity) }, uniquingKeysWith: max)
-        let fixed = before.filter { !$0.edits.isEmpty && !($0.fix?.hasSuffix(Suggestions.alone) ?? false) }
+        let fixed = before.filter { !$0.edits.isEmpty && !($0.fix?.hasSuffix(Suggestions.appliesAlone) ?? false) }
         // Two findings may have the same fix.
         let edits = fixed.flatMap(\.edits).reduce(into: [PolicyEdit]()) { if !$0.contains($1) { $0.append($1) } }
         let after = try findings(files, draft.edited(by: edits.inApplicableOrder))
@@ -99,7 +99,7 @@ import Testing
             #expect(suggestions.best(of: wide.fixes, for: wide.finding)?.text == wide.fixes.first?.text)
             let best = suggestions.best(of: [LintFix(text: "write", edits: edits)], for: owners.finding)
             // Without the window, there is another finding, so that fix isn't exact.
-            let expected = works ? "write" : edits.first?.value == nil ? nil : "write" + Suggestions.alone
+            let expected = works ? "write" : edits.first?.value == nil ? nil : "write" + Suggestions.appliesAlone
             #expect(best?.text == expected, "\(edits)")
         }
     }

@@ -2,12 +2,13 @@ import Foundation
 import TenureCore
 import TenurePolicyFile
 
-/// Finds the rights that existing customers would lose if a new policy replaces the old one.
+/// Finds the rights that existing customers would lose if a new policy replaces the old one. The rules about the
+/// previous policy report these losses.
 ///
-/// It divides the ways in which customers can have acquired the app into classes. Each policy treats all acquisitions
-/// of a class alike, because they have the same platform, and their versions (`VersionClasses`) and dates
-/// (`DateClasses`) prove the same eras (periods in which the app was paid, or free). For one acquisition of each class,
-/// `decide` is called with both policies.
+/// This type divides the ways in which customers can have acquired the app into classes. Each policy treats all
+/// acquisitions of a class alike: they have the same platform, and their versions (`VersionClasses`) and dates
+/// (`DateClasses`) prove the same eras (`Era`). For one acquisition of each class, `decide` is called with both
+/// policies.
 struct RightsComparison: Sendable {
     private let old: Policy
     private let new: Policy
@@ -87,15 +88,15 @@ struct RightsComparison: Sendable {
         let versions = VersionClasses(timelines: timelines, platform: platform, existing: numbers(on: platform))
         let dates = DateClasses(timelines: timelines, policies: [old, new], now: now)
         guard !versions.classes.isEmpty else { return [] }
-        // For each lost right, the classes of versions, each with its classes of dates.
+        // For each lost right, the indexes of the versions' classes, each with the indexes of its dates' classes.
         var cells: [Key: [Int: Set<Int>]] = [:]
         var keysInOrder: [Key] = []
-        for version in versions.classes.indices {
+        for versionIndex in versions.classes.indices {
             for dateIndex in dates.classes.indices {
                 let date = dates.classes[dateIndex].representative
                 let proof = AppProof(
                     kind: platform == nil ? .receipt : .appTransaction, signedDate: date, originalPlatform: platform,
-                    originalAppVersion: versions.classes[version].representative?.description,
+                    originalAppVersion: versions.classes[versionIndex].representative?.description,
                     originalPurchaseDate: date)
                 let evidence = Evidence(environment: .production, app: [proof], purchasesAreComplete: true)
                 let fates = fates(of: evidence)
@@ -103,7 +104,7 @@ struct RightsComparison: Sendable {
                     guard let fate = fates[entitlement.name] else { continue }
                     let key = Key(entitlement: entitlement.name, fate: fate)
                     if cells[key] == nil { keysInOrder.append(key) }
-                    cells[key, default: [:]][version, default: []].insert(dateIndex)
+                    cells[key, default: [:]][versionIndex, default: []].insert(dateIndex)
                 }
             }
         }
@@ -194,8 +195,9 @@ struct RightsComparison: Sendable {
             switch decision?.outcome {
             case .denied, nil: result[right.entitlement] = .denied
             case .undetermined:
-                // Without an acquisition, an entitlement with `honors` is never denied. Only a purchase with an unknown
-                // end needs support (rule G2 of Docs/decision-rules.md).
+                // Without an acquisition, an entitlement with `honors` is undetermined even if no product grants it. So
+                // the purchase is lost, unless its own end is unknown, which needs support (rule G2 of
+                // Docs/decision-rules.md).
                 let needsSupport = decision?.nextSteps.contains(.support) == true
                 result[right.entitlement] = evidence.acquisitions.isEmpty && !needsSupport ? .denied : .undetermined
             case .granted:

@@ -3,11 +3,12 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
+/// The rules about the dates of boundaries (the beginnings of eras) and whether the release list agrees with them.
 extension LintRule {
     /// Finds a boundary (the beginning of an `Era`) that the release list contradicts:
     /// - The boundary's instant (`at`) doesn't fit the date of its release in the list.
     /// - The release has no date in the list. It is then assumed to have come out at the boundary's instant (rule A5 of
-    ///   Docs/decision-rules.md), but the dates of the releases before and after it in the list exclude that instant.
+    ///   Docs/decision-rules.md). But the dates of the releases before and after it in the list exclude that instant.
     /// - Two boundaries are in the wrong order, and at least one of their dates is only in the list.
     static let boundaryOutOfOrder = LintRule(
         "boundary-out-of-order", .error, "a boundary that contradicts the dates or the order of the release list",
@@ -22,27 +23,27 @@ extension LintRule {
                     at: change.path + ["at"], severity: change.matters ? .error : .warning,
                     "`\(change.after.name.shortened)` begins on \(change.platform.name) with \(name) at \(date.rfc3339), but the release list has \(name) \(isEarly ? "after" : "before") \(change.platform.name(of: neighbor)) (\(neighbor.releasedAt.text)): customers may be assigned to the wrong era",
                     fixes: "correct `at`, or move \(name) to where it belongs in the release list")
-            } else if let (release, isYear) = subject.contradictedDate(of: change), let date = change.date {
+            } else if let (release, isOtherYear) = subject.contradictedDate(of: change), let date = change.date {
                 let name = change.platform.name(of: release)
                 report.add(
-                    at: change.path + ["at"], severity: isYear && change.matters ? .error : .warning,
-                    "`\(change.after.name.shortened)` begins on \(change.platform.name) with \(name) at \(date.rfc3339), but the release list has \(name) on \(release.releasedAt.text)\(isYear ? ", in another year" : ""): customers may be assigned to the wrong era",
-                    fixes: subject.redating(change),
+                    at: change.path + ["at"], severity: isOtherYear && change.matters ? .error : .warning,
+                    "`\(change.after.name.shortened)` begins on \(change.platform.name) with \(name) at \(date.rfc3339), but the release list has \(name) on \(release.releasedAt.text)\(isOtherYear ? ", in another year" : ""): customers may be assigned to the wrong era",
+                    fixes: subject.fixCorrectingDate(of: change),
                     "correct `at`, or correct the date of \(name) in the release list; if the price changed long before or after that release, name no \(change.platform.noun)"
                 )
-            } else if let (mine, others) = subject.contradictedOrder(of: change) {
+            } else if let (start, previousStart) = subject.contradictedOrder(of: change) {
                 report.add(
                     at: change.path, severity: change.matters ? .error : .warning,
-                    "`\(change.after.name.shortened)` follows `\(change.before.name.shortened)`, but begins earlier on \(change.platform.name): `\(change.after.name.shortened)` on \(mine.text), `\(change.before.name.shortened)` on \(others.text) (dates from `at` and the release list)",
+                    "`\(change.after.name.shortened)` follows `\(change.before.name.shortened)`, but begins earlier on \(change.platform.name): `\(change.after.name.shortened)` on \(start.text), `\(change.before.name.shortened)` on \(previousStart.text) (dates from `at` and the release list)",
                     fixes: "correct the beginning of either era, or the release's date in the release list")
             }
         }
     }
 
     /// Finds a boundary (the beginning of an `Era`) without a date. In the sandbox, the version is always the same, so
-    /// tests can't show that a boundary is wrong. If the boundary has a date in addition to the version, a wrong
-    /// version contradicts the date, and a rehearsal (a dry run over real customers) finds the contradiction. Receipts
-    /// signed before June 20, 2013 have no version at all.
+    /// tests can't show that a boundary is wrong. If the boundary also has a date, a wrong version contradicts this
+    /// date, and a rehearsal (a dry run over real customers) finds that. Receipts signed before June 20, 2013 have no
+    /// version at all.
     static let boundaryWithoutDate = LintRule(
         "boundary-without-date", .warning, "a boundary without an instant",
         rationale:
@@ -64,7 +65,7 @@ extension LintRule {
             report.add(
                 at: change.path,
                 "on \(change.platform.name) only \(key) \(version) separates `\(change.before.name.shortened)` from `\(change.after.name.shortened)`: \(consequence)nothing contradicts a wrong \(key)",
-                fixes: subject.dating(change), "add `at` with the instant at which the price changed")
+                fixes: subject.fixAddingDate(to: change), "add `at` with the instant at which the price changed")
         }
     }
 
@@ -108,7 +109,7 @@ extension LintSubject {
     fileprivate func undatedContradiction(of change: EraChange) -> (name: String, isEarly: Bool, neighbor: Release)? {
         guard let version = change.version, let date = change.date else { return nil }
         let releases = draft.releases.map(\.release).filter { $0.platform == change.platform.platform }
-        // If an earlier row of the version begins the era, other rows of the version don't.
+        // The era begins with the first row of the version.
         guard let index = releases.firstIndex(where: { $0.originalAppVersion == version }),
             releases[index].releasedAt == .undated
         else { return nil }
@@ -127,11 +128,12 @@ extension LintSubject {
         return (change.platform.name(of: releases[index]), isEarly(date), neighbor)
     }
 
-    /// Returns the boundary's release if its date in the list is more than three months from the boundary's instant,
-    /// and whether the two differ by whole years, which suggests a mistyped year. Otherwise nil.
+    /// Returns the boundary's release if its date in the list is more than three months from the boundary's instant;
+    /// otherwise nil. Also returns whether the two dates differ by whole years, which suggests a mistyped year.
     ///
-    /// A shorter distance isn't reported, because a price may change some time before or after a release.
-    func contradictedDate(of change: EraChange) -> (release: Release, isYear: Bool)? {
+    /// A shorter distance isn't reported, because a price may change some time before or after a release. A release
+    /// within a changeover window isn't reported either.
+    func contradictedDate(of change: EraChange) -> (release: Release, isOtherYear: Bool)? {
         guard let version = change.version, let date = change.date, change.matters,
             let release = change.platform.releases.map(\.release).first(where: { $0.originalAppVersion == version }),
             change.platform.timeline.changeover(at: release.releasedAt.sortingDate).isEmpty
@@ -150,21 +152,20 @@ extension LintSubject {
         return (release, years > 0 && abs(distance - years * 365.25) <= 2)
     }
 
-    /// Returns when an era (`mine`) and the era before it (`others`) began, if the later era certainly began first, and
-    /// at least one of the two dates is only in the list. Otherwise nil. If the policy has both dates, the reader of
-    /// the policy file reports their order as a mistake.
-    fileprivate func contradictedOrder(of change: EraChange) -> (mine: Release.Moment, others: Release.Moment)? {
+    /// Returns when the two eras of a change began if the later era certainly began first; otherwise nil. Also nil if
+    /// the policy has both dates, because the reader of the policy file then reports their order as a mistake.
+    fileprivate func contradictedOrder(of change: EraChange) -> (start: Release.Moment, previous: Release.Moment)? {
         let platform = change.platform
-        guard let mine = platform.starts[change.index], let others = platform.starts[change.previous],
+        guard let start = platform.starts[change.index], let previousStart = platform.starts[change.previous],
             change.date == nil || platform.timeline.beginnings[change.previous]?.date == nil,
-            mine.isCertainlyEarlier(than: others)
+            start.isCertainlyEarlier(than: previousStart)
         else { return nil }
-        return (mine, others)
+        return (start, previousStart)
     }
 
     /// Returns a fix that writes the date that the list has for the boundary's release as the boundary's `at`. Nil if
     /// the list doesn't have a date with time for it.
-    func redating(_ change: EraChange) -> LintFix? {
+    func fixCorrectingDate(of change: EraChange) -> LintFix? {
         let release = change.platform.releases.first { $0.release.originalAppVersion == change.version }?.release
         guard change.date != nil, eras[change.index].begins[change.platform.platform] != nil,
             case .instant(let date)? = release?.releasedAt
@@ -174,9 +175,10 @@ extension LintSubject {
             .write(.string(date.rfc3339), at: change.path + ["at"]))
     }
 
-    /// Returns a fix that adds the date of the boundary's release; nil if the list doesn't have it. A boundary with a
-    /// date also needs a changeover window: the time around the change in which price and build may disagree.
-    fileprivate func dating(_ change: EraChange) -> LintFix? {
+    /// Returns a fix that adds the date of the boundary's release; nil if the list has no date with time for it. A
+    /// boundary with a date also needs a changeover window: the time around the change in which price and build may
+    /// disagree.
+    fileprivate func fixAddingDate(to change: EraChange) -> LintFix? {
         let releases = change.platform.releases.map(\.release).filter { $0.originalAppVersion == change.version }
         guard case .instant(let date)? = releases.first?.releasedAt else { return nil }
         let at = "`at: \(date.rfc3339)`"

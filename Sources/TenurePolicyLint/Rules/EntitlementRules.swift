@@ -3,9 +3,10 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
+/// The rules about entitlements: their products, trials, and honors (the eras for which they are given).
 extension LintRule {
-    /// Finds an entitlement that customers get neither by buying a product nor by having acquired the app in a certain
-    /// era (a period in which the app was paid, or free).
+    /// Finds an entitlement that customers get neither by a product nor by the `Era` in which they got the app. Only
+    /// support can grant it.
     static let entitlementWithoutSource = LintRule(
         "entitlement-without-source", .error, "an entitlement without products and without honored eras",
         rationale:
@@ -42,6 +43,7 @@ extension LintRule {
             let isOpen =
                 subject.eras.indices.allSatisfy { $0 <= index || subject.plannedBeginning(of: $0) != nil }
                 && (subject.now == .distantFuture || honor.boughtBefore.map { $0 > subject.now } ?? true)
+            // When customers begin to get the entitlement, if that is in the future.
             let start = [subject.plannedBeginning(of: index), honor.boughtSince].compactMap { $0 }
                 .filter { $0 > subject.now }.max()
             let ends = [
@@ -76,8 +78,8 @@ extension LintRule {
         for (entitlement, honor, index, path) in subject.currentHonors {
             guard let length = honor.length else { continue }
             let name = "`\(entitlement.name.shortened)`"
-            // When the right from other honors that give the entitlement to all customers of the era ends:
-            // `distantFuture` if never, nil if there are no such honors.
+            // The end of what other honors give to all customers of the era: `distantFuture` if it has no end, nil if
+            // there are no such honors.
             let othersEnd = subject.lastingHonors(of: entitlement, in: index)
                 .filter { $0.length == nil && $0.boughtSince == nil && $0.boughtBefore == nil }
                 .map { $0.until ?? Date.distantFuture }.max()
@@ -182,8 +184,7 @@ extension LintRule {
         }
     }
 
-    /// Finds a trial of an entitlement that all customers already have, because it honors every era: every customer has
-    /// it, whenever they got the app.
+    /// Finds a trial of an entitlement that all customers already have, because it honors every era without limits.
     static let trialForEverybody = LintRule(
         "trial-for-everybody", .warning, "a trial of an entitlement that everyone has",
         rationale: "One app showed an owner the rest of a trial, and the owner asked what they had bought.",

@@ -3,9 +3,10 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
+/// The rules about eras (periods in which the app was paid, or free), the platforms on which they begin, and the
+/// changeover windows between them.
 extension LintRule {
-    /// Finds an era (a period in which the app was paid, or free) to which no customer can belong, or that can't be
-    /// separated from the next era:
+    /// Finds an `Era` to which no customer can belong, or that can't be separated from the next era:
     /// - The era ends at the instant at which it begins.
     /// - The era and the next era begin with the same version, and at least one of them has no date.
     /// - On each platform, the app came only in a later era.
@@ -53,8 +54,8 @@ extension LintRule {
         }
     }
 
-    /// Finds an era (a period in which the app was paid, or free) that has begun, but has no release in the policy's
-    /// release list, for example because new releases weren't added to the list.
+    /// Finds an `Era` that has begun, but has no release in the policy's release list. Perhaps new releases weren't
+    /// added to the list.
     static let eraWithoutRelease = LintRule(
         "era-without-release", .warning, "an era that has begun, but has no release in the policy's release list",
         rationale:
@@ -78,9 +79,8 @@ extension LintRule {
         }
     }
 
-    /// Finds a platform for which an era (a period in which the app was paid, or free) has no beginning, although
-    /// another era of the policy or the release list has the platform. Then the policy doesn't say when the change to
-    /// that era happened on the platform.
+    /// Finds a platform on which an `Era` has no beginning, although another era or the release list has the platform.
+    /// Then the policy doesn't say when the change to that era happened on the platform.
     static let platformForgotten = LintRule(
         "platform-forgotten", .error, "a platform that an era doesn't mention",
         rationale:
@@ -93,14 +93,15 @@ extension LintRule {
             let isNamed = subject.eras.contains { $0.begins[platform.platform] != nil }
             for index in subject.eras.indices.dropFirst()
             where index > platform.timeline.firstEra && beginnings.indices.contains(index) && beginnings[index] == nil {
-                let before = subject.entitlements.filter { !subject.keeps($0, of: index - 1, countedIn: index) }
-                let after = subject.entitlements.filter { !subject.keeps($0, of: index, countedIn: index - 1) }
-                let names = Set((before + after).map(\.name))
+                // The entitlements that customers of one era would lose if they counted as customers of the other era.
+                let ofPreviousEra = subject.entitlements.filter { !subject.keeps($0, of: index - 1, countedIn: index) }
+                let ofEra = subject.entitlements.filter { !subject.keeps($0, of: index, countedIn: index - 1) }
+                let names = Set((ofPreviousEra + ofEra).map(\.name))
                 let different = subject.entitlements.map(\.name).filter { names.contains($0) }
                 guard !different.isEmpty else { continue }
                 let first = platform.releases.first?.release
-                // Whether the first release came out after the era had begun on all platforms for which its date is
-                // known. False if no date is known.
+                // Whether the first release came out after the era had begun on all other platforms with a known date.
+                // False if no date is known.
                 let dates = subject.eras[index].begins.values.compactMap(\.date)
                 let isNew =
                     first.map { first in !dates.isEmpty && dates.allSatisfy { $0 <= first.releasedAt.sortingDate } }
@@ -111,7 +112,8 @@ extension LintRule {
                 // A middle era, such as a promotion, usually isn't on all platforms. So report only a note for it, if
                 // another era names the platform.
                 let isLast = index == subject.eras.count - 1
-                let givesAway = before.isEmpty ? "" : " and gets \(inWords(before.map(\.name))) for nothing"
+                let givesAway =
+                    ofPreviousEra.isEmpty ? "" : " and gets \(inWords(ofPreviousEra.map(\.name))) for nothing"
                 let consequence =
                     isNamed
                     ? "\(subject.name(index)) didn't happen there, and everyone who gets the app there counts as \(subject.name(index - 1))\(givesAway)"
@@ -161,13 +163,13 @@ extension LintRule {
         }
     }
 
-    /// Finds a change from one era (a period in which the app was paid, or free) to the next without a changeover
-    /// window. The window is the time around the change in which price and build may disagree. Without it, customers
-    /// who come in between may be assigned to the wrong era.
+    /// Finds a change from one `Era` to the next without a changeover window. The window is the time around the change
+    /// in which price and build may disagree. Without it, customers who come in between may be assigned to the wrong
+    /// era.
     ///
-    /// At the end of an honored era (customers of that era have an entitlement because of it), a missing window is a
-    /// mistake, which the reader of the policy file reports (ADR 3). At the beginning of an honored era, this rule
-    /// reports a warning.
+    /// An era is honored if its customers have an entitlement because of it. At the end of an honored era, the reader
+    /// of the policy file reports a missing window as a mistake (ADR 3). At the beginning of one, this rule reports a
+    /// warning.
     static let noChangeover = LintRule(
         "no-changeover", .error, "a dated change that gives or takes an entitlement, without `changeover`",
         rationale:
@@ -181,7 +183,7 @@ extension LintRule {
                 !subject.draft.hasValue(at: ["eras", .index(index), "changeover"]),
                 !subject.draft.isBroken(["eras", .index(index), "changeover"])
             else { continue }
-            // At the end of an honored era, it's a mistake, which is reported while the file is read.
+            // At the end of an honored era, the reader of the policy file reports the missing window.
             guard subject.entitlementsHonoring(era: change.previous).isEmpty else { continue }
             report.add(
                 at: ["eras", .index(index)], severity: .warning,
@@ -194,8 +196,8 @@ extension LintRule {
         }
     }
 
-    /// Finds a changeover window (the time around the beginning of an era in which price and build may disagree) that
-    /// has no effect: the beginning has no date, or the era is the first one.
+    /// Finds a changeover window without effect, because the era's beginning has no date, or the era is the first one.
+    /// The window is the time around the beginning in which price and build may disagree.
     static let changeoverWithoutDate = LintRule(
         "changeover-without-date", .warning, "a changeover window without an instant",
         rationale: "A window surrounds the instant of the change; without that instant, the window has no effect.",
@@ -271,11 +273,11 @@ extension LintRule {
             // These windows are two seconds longer at each end (`Tolerance`) than in the policy. Compare and show them
             // as the policy states them.
             let windows = platform.timeline.changeovers
-            for (first, second) in zip(windows, windows.dropFirst())
-            where first.window.upperBound.addingTimeInterval(-Tolerance.seconds)
-                > second.window.lowerBound.addingTimeInterval(Tolerance.seconds)
-            {
-                guard let index = second.eras.last, let change = EraChange(to: index, on: platform, in: subject),
+            for (first, second) in zip(windows, windows.dropFirst()) {
+                let closing = first.window.upperBound.addingTimeInterval(-Tolerance.seconds)
+                let opening = second.window.lowerBound.addingTimeInterval(Tolerance.seconds)
+                guard closing > opening,
+                    let index = second.eras.last, let change = EraChange(to: index, on: platform, in: subject),
                     let start = platform.timeline.beginnings[change.previous]?.date, let next = change.date,
                     start < next
                 else { continue }
@@ -285,7 +287,7 @@ extension LintRule {
                 let until = Duration.text(subject.eras[index].changeover?.window?.until ?? 0)
                 report.add(
                     at: path, as: [platform.name],
-                    "on \(platform.name) the changeover window of \(subject.name(index)) opens at \(second.window.lowerBound.addingTimeInterval(Tolerance.seconds).rfc3339), before that of `\(change.before.name.shortened)` has closed (\(first.window.upperBound.addingTimeInterval(-Tolerance.seconds).rfc3339)): customers who got the app in between may belong to \(inWords(first.eras.union(second.eras).map { subject.eras[$0].name }, "or"))",
+                    "on \(platform.name) the changeover window of \(subject.name(index)) opens at \(opening.rfc3339), before that of `\(change.before.name.shortened)` has closed (\(closing.rfc3339)): customers who got the app in between may belong to \(inWords(first.eras.union(second.eras).map { subject.eras[$0].name }, "or"))",
                     fixes: hours >= 0
                         ? .suggestion(
                             "write `changeover: { from: -\(Int(hours))h, until: \(until) }`",

@@ -1,8 +1,8 @@
 import TenureCore
 import TenurePolicyFile
 
-/// The rules for mistakes that the reader of a policy file reports. A file with such mistakes can't be used as a
-/// policy.
+/// The rules for mistakes, with which a file can't be used as a policy. The reader of the policy file finds most of
+/// them, so their rules have no check. `Linter` finds acknowledgments without a finding.
 extension LintRule {
     static let mistake = LintRule(
         "mistake", .error, "a mistake that makes the policy file invalid",
@@ -27,7 +27,7 @@ extension LintRule {
             "Compared as strings, version 13 comes before version 2. One app compared its versions as strings, and locked its owners out on the day of the change.",
         fix: "Write numbers separated by periods, as the App Store reports them.")
 
-    /// Finds eras in the wrong order. The reader of the file reports eras that aren't listed oldest first. The check
+    /// Finds eras in the wrong order. The reader of the file reports eras that aren't listed oldest first. This check
     /// finds a beginning of an era on a platform to which the app came only in a later era (rule A8 of
     /// Docs/decision-rules.md). Such a policy is valid, but the beginning has no effect.
     static let erasBackwards = LintRule(

@@ -46,7 +46,7 @@ extension LintRule {
             }
             subject.reportLimits(
                 of: sold.isEmpty ? honoring : sold.filter { !honors($0).isEmpty }, in: index,
-                isAllThatIsSold: sold.allSatisfy { !honors($0).isEmpty }, to: &report)
+                allSoldHonorEra: sold.allSatisfy { !honors($0).isEmpty }, to: &report)
             // Check each entitlement: a second entitlement that honors the era must not hide that the first one
             // doesn't.
             let unhonored = sold.filter { honors($0).isEmpty }
@@ -71,8 +71,9 @@ extension LintRule {
 }
 
 extension LintSubject {
-    /// Whether today's buyers of the app get nothing for their money. It is so if the app is sold again after a free
-    /// era, and a sold entitlement honors an earlier paid era, but no entitlement honors the last era.
+    /// Whether today's buyers of the app get nothing for their money, although earlier buyers got something. Then the
+    /// app is sold again after a free era, and a sold entitlement honors an earlier paid era, but no entitlement honors
+    /// the last era.
     fileprivate var isSoldAgainForNothing: Bool {
         guard let last = eras.indices.last, let free = eras.lastIndex(where: { $0.model == .free }) else {
             return false
@@ -94,15 +95,16 @@ extension LintSubject {
             .write(.array(honors.map { PolicyFile.json($0) }), at: path))
     }
 
-    /// Reports buyers of a paid era who keep nothing, because they bought outside the purchase dates of every honor, or
-    /// who keep nothing permanently, because every honor ends. An honor (an entry under `honors`) gives an entitlement
-    /// to the customers of an era, possibly only for some purchase dates or for some time.
+    /// Reports two limits of honors. An honor (an entry under `honors`) gives an entitlement to the customers of an
+    /// era, possibly only for some purchase dates or for some time.
+    /// - Some buyers keep nothing, because no honor includes their purchase dates.
+    /// - All buyers keep nothing permanently, because every honor ends.
     ///
     /// - Parameters:
     ///   - honoring: the sold entitlements that honor the era; if no entitlement is sold, all entitlements that honor
     ///     it.
-    ///   - isAllThatIsSold: whether every sold entitlement honors the era.
-    func reportLimits(of honoring: [Entitlement], in era: Int, isAllThatIsSold: Bool, to report: inout LintReport) {
+    ///   - allSoldHonorEra: whether every sold entitlement honors the era.
+    func reportLimits(of honoring: [Entitlement], in era: Int, allSoldHonorEra: Bool, to report: inout LintReport) {
         let honors = honoring.flatMap { ($0.honors ?? []).filter { $0.era == eras[era].name } }
         guard let first = honoring.first, !honors.isEmpty else { return }
         let buyers = "customers who paid for the app in \(name(era))"
@@ -120,7 +122,7 @@ extension LintSubject {
                 "extend the dates of an honor of \(name(era)); if you intend these dates, add this finding to `acknowledge`"
             )
         }
-        guard isAllThatIsSold, honors.allSatisfy({ $0.length != nil || $0.until != nil }) else { return }
+        guard allSoldHonorEra, honors.allSatisfy({ $0.length != nil || $0.until != nil }) else { return }
         var limits: [String] = []
         for honor in honors {
             let parts = [honor.length.map { "for \($0.inWords)" }, honor.until.map { "until \($0.rfc3339)" }]
@@ -134,9 +136,9 @@ extension LintSubject {
             "honor \(name(era)) without an end; if you intend the end, add this finding to `acknowledge`")
     }
 
-    /// Returns the purchase dates of an era that no honor of the era includes, as text for the message, and whether
-    /// customers certainly bought on these dates. Without a release list, the app may not have been out before the
-    /// first honored date.
+    /// Returns the purchase dates of an era that no honor of the era includes, as text for the message. Also returns
+    /// whether customers certainly bought on these dates. Without a release list, the app may not have been out before
+    /// the first honored date.
     ///
     /// - Parameter soldSince: a date at which the app was certainly on sale; nil if the policy shows none.
     private func unhonoredDates(
@@ -156,23 +158,24 @@ extension LintSubject {
             }
             // No customer bought the app before its first release.
             let begin = isFirst ? platform.releases.first?.release.releasedAt.sortingDate ?? sale.begin : sale.begin
-            var next = begin
+            var from = begin
+            // The added element, after the era, ends the dates that follow the last honor.
             for dates in included + [(since: sale.end, before: Date.distantFuture)] {
-                let end = min(dates.since, sale.end)
+                let to = min(dates.since, sale.end)
                 // A limit on the day of a change leaves out only hours.
-                if end != .distantFuture, end.timeIntervalSince(next) > 86_400 {
+                if to != .distantFuture, to.timeIntervalSince(from) > 86_400 {
                     let words =
-                        switch (next == begin, end == sale.end) {
+                        switch (from == begin, to == sale.end) {
                         case (true, true): "from its beginning to its end"
-                        case (true, false): "before \(end.rfc3339)"
-                        case (false, true): "from \(next.rfc3339)"
-                        case (false, false): "from \(next.rfc3339) to before \(end.rfc3339)"
+                        case (true, false): "before \(to.rfc3339)"
+                        case (false, true): "from \(from.rfc3339)"
+                        case (false, false): "from \(from.rfc3339) to before \(to.rfc3339)"
                         }
                     if !missed.contains(words) { missed.append(words) }
                     haveBuyers =
-                        haveBuyers || next != .distantPast || end == sale.end || soldSince.map { $0 < end } ?? false
+                        haveBuyers || from != .distantPast || to == sale.end || soldSince.map { $0 < to } ?? false
                 }
-                next = max(next, dates.before)
+                from = max(from, dates.before)
             }
         }
         return (missed, haveBuyers)

@@ -4,8 +4,8 @@ import TenureJSON
 import TenurePolicyFile
 
 /// The rules that compare a policy with the previous policy. They find changed settings, and rights that existing
-/// customers would lose, for example because an entitlement was renamed, a product was removed, or the boundary between
-/// two eras was moved. The service records rights as promises, which keep them despite such edits. An app without the
+/// customers would lose. For example, an entitlement was renamed, a product was removed, or the boundary between two
+/// eras was moved. The service records rights as promises, which keep them despite such edits. An app without the
 /// service has no promises.
 extension LintRule {
     static let rightLost = LintRule(
@@ -16,7 +16,9 @@ extension LintRule {
             "Restore what grants the right: the era under `honors`, the boundary, the product, or the entitlement's name.",
         needs: .oldPolicy
     ) { subject, report in
-        subject.report(into: &report) { if case .denied = $0 { "would lose \($1)" } else { nil } }
+        subject.report(into: &report) { fate, name in
+            if case .denied = fate { "would lose \(name)" } else { nil }
+        }
     }
 
     static let rightShortened = LintRule(
@@ -39,8 +41,8 @@ extension LintRule {
         fix: "Restore the part of the boundary that the policy lost, or write `inDoubt: favorCustomer`.",
         needs: .oldPolicy
     ) { subject, report in
-        subject.report(into: &report) {
-            if case .undetermined = $0 { "would become undetermined for \($1)" } else { nil }
+        subject.report(into: &report) { fate, name in
+            if case .undetermined = fate { "would become undetermined for \(name)" } else { nil }
         }
     }
 
@@ -120,13 +122,13 @@ extension LintRule {
     ) { subject, report in
         guard let old = subject.old else { return }
         for before in old.entitlements {
-            guard let trial = before.trial, let now = subject.draft.entitlement(named: before.name) else { continue }
+            guard let trial = before.trial, let after = subject.draft.entitlement(named: before.name) else { continue }
             let name = "`\(before.name.shortened)`"
             let path: [PolicyMistake.Step] = ["entitlements", .key(before.name)]
             let consequence: String
-            switch (trial, now.trial) {
+            switch (trial, after.trial) {
             // Skip entitlements that all customers have: they need no trial.
-            case (_, nil) where subject.isPermanentForAll(now): continue
+            case (_, nil) where subject.isPermanentForAll(after): continue
             case (_, nil): consequence = "customers who are trying \(name) for \(trial.inWords) would lose it at once"
             case (.sessions(let was), .sessions(let count)?) where count >= was: continue
             case (.days(let was), .days(let count)?) where count >= was: continue
@@ -135,7 +137,7 @@ extension LintRule {
                     "the trial of \(name) was \(trial.inWords) and is \(shorter.inWords): customers who are in the trial may be locked out"
             }
             report.add(
-                at: now.trial == nil ? path : path + ["trial"], consequence,
+                at: after.trial == nil ? path : path + ["trial"], consequence,
                 fixes: .suggestion(
                     "write `trial: { \(trial.unit): \(trial.count) }`",
                     .write(.object([trial.unit: .integer(Int64(trial.count))]), at: path + ["trial"])))
@@ -144,7 +146,7 @@ extension LintRule {
 }
 
 extension LintSubject {
-    /// Reports the losses that one rule finds.
+    /// Reports the losses of one kind: of rights by how the app was acquired, then of rights by products.
     ///
     /// - Parameter words: describes a loss of an entitlement for the message; nil if another rule reports this kind of
     ///   loss.
@@ -184,19 +186,19 @@ extension LintSubject {
     private func nameIfRemoved(_ entitlement: String) -> [String] { isNamed(entitlement) ? [] : [entitlement] }
 
     /// Returns a fix that restores an entitlement or its honors (the eras for which it is given) as they were in the
-    /// old policy; nil if they are unchanged.
+    /// old policy. Nil if they are unchanged.
     private func restoringFix(_ name: String, of old: Policy) -> LintFix? {
         guard let before = old.entitlement(named: name) else { return nil }
         let path: [PolicyMistake.Step] = ["entitlements", .key(name)]
-        guard let now = draft.entitlement(named: name) else {
+        guard let after = draft.entitlement(named: name) else {
             return .suggestion(
                 "keep `\(name.shortened)` as it was; a new name can be added beside it",
                 .write(PolicyFile.json(before), at: path))
         }
-        let missing = (before.honors ?? []).filter { !(now.honors ?? []).contains($0) }
+        let missing = (before.honors ?? []).filter { !(after.honors ?? []).contains($0) }
         guard !missing.isEmpty else { return nil }
         // Replace the honors of these eras, and keep the honors of other eras.
-        let kept = (now.honors ?? []).filter { honor in !missing.contains { $0.era == honor.era } }
+        let kept = (after.honors ?? []).filter { honor in !missing.contains { $0.era == honor.era } }
         return .suggestion(
             "keep the honor of \(inWords(Array(Set(missing.map(\.era))).sorted())) as it was",
             .write(.array((missing + kept).map { PolicyFile.json($0) }), at: path + ["honors"]))
@@ -205,9 +207,9 @@ extension LintSubject {
     /// Returns a fix that restores a product of an entitlement as it was in the old policy.
     private func restoringFix(_ product: String, of name: String, under old: Policy) -> LintFix? {
         guard let before = old.entitlement(named: name)?.products.first(where: { $0.id == product }),
-            let now = draft.entitlement(named: name)
+            let after = draft.entitlement(named: name)
         else { return nil }
-        let index = now.products.firstIndex { $0.id == product } ?? now.products.count
+        let index = after.products.firstIndex { $0.id == product } ?? after.products.count
         return .suggestion(
             "keep `\(product.shortened)` under `products`, as it was",
             .write(PolicyFile.json(before), at: ["entitlements", .key(name), "products", .index(index)]))

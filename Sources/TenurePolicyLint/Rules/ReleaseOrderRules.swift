@@ -3,9 +3,10 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
+/// The rules about numbers (builds or versions) that fall or repeat in the release list.
 extension LintRule {
-    /// Finds a build or version that belongs to releases of two eras (periods in which the app was paid, or free). In
-    /// some apps, all releases are build 1, and in other apps, builds restart with each version.
+    /// Finds a build or version that belongs to releases of two eras (`Era`). In some apps, all releases are build 1,
+    /// and in other apps, builds restart with each version.
     static let buildReused = LintRule(
         "build-reused", .error, "one build, or one version on macOS, in two eras",
         rationale:
@@ -50,10 +51,9 @@ extension LintRule {
         }
     }
 
-    /// Finds a release of a later era (a period in which the app was paid, or free) with a lower number than a release
-    /// of an earlier era. Unless the policy itself has a release list, everyone who first installs this release
-    /// permanently counts as a customer of the earlier era, because the original build never changes. The rule
-    /// `build-reused` finds equal numbers.
+    /// Finds a release of a later `Era` with a lower number than a release of an earlier era. Unless the policy itself
+    /// has a release list, everyone who first installs this release counts as a customer of the earlier era. That is
+    /// permanent, because the original build never changes. The rule `build-reused` finds equal numbers.
     static let buildNotAbovePaid = LintRule(
         "build-not-above-paid", .error,
         "a release of a later era with a lower build or version than a release of an earlier era",
@@ -69,22 +69,22 @@ extension LintRule {
             for listed in platform.releases {
                 guard let number = listed.release.originalAppVersion, let era = platform.era(of: listed.release)
                 else { continue }
-                let above = highest.filter { $0.key < era }.compactMap { era, last in
-                    last.originalAppVersion.map { (era: era, number: $0, release: last) }
+                let earlier = highest.filter { $0.key < era }.compactMap { earlierEra, release in
+                    release.originalAppVersion.map { (era: earlierEra, number: $0, release: release) }
                 }
-                if let last = above.max(by: { $0.number < $1.number }), number < last.number {
-                    addFinding(listed, era, after: last.release, of: last.era)
+                if let above = earlier.max(by: { $0.number < $1.number }), number < above.number {
+                    addFinding(listed, era, below: above.release, of: above.era)
                 }
                 if highest[era]?.originalAppVersion.map({ $0 < number }) ?? true { highest[era] = listed.release }
             }
 
-            // Reports a release of an era if its number is below the number of a release in an earlier era.
-            func addFinding(_ listed: ListedRelease, _ era: Int, after last: Release, of lastEra: Int) {
+            // Reports a release of an era with a number below that of a release of an earlier era.
+            func addFinding(_ listed: ListedRelease, _ era: Int, below higher: Release, of earlierEra: Int) {
                 let build = platform.name(of: listed.release)
                 let sale = platform.sale(of: listed.release)
                 let unpaidEntitlements = subject.extraEntitlements(listed.release, on: platform)
                 let description =
-                    "\(build) of \(subject.name(era)) on \(platform.name) (\(listed.release.releasedAt.text)) is below \(platform.name(of: last)) of \(subject.name(lastEra)) (\(last.releasedAt.text))"
+                    "\(build) of \(subject.name(era)) on \(platform.name) (\(listed.release.releasedAt.text)) is below \(platform.name(of: higher)) of \(subject.name(earlierEra)) (\(higher.releasedAt.text))"
                 guard !unpaidEntitlements.isEmpty else {
                     report.add(
                         at: listed, severity: .note, on: platform,
@@ -103,14 +103,14 @@ extension LintRule {
                     at: listed, on: platform,
                     "anyone who \(when) \(inWords(unpaidEntitlements)) for nothing: \(description)",
                     fixes:
-                        "ship a \(platform.noun) above \(last.numberInWords)\(platform.decidesByList ? "" : ", and add the release list to the policy (key `releases`), so that the release date of \(build) is used")"
+                        "ship a \(platform.noun) above \(higher.numberInWords)\(platform.decidesByList ? "" : ", and add the release list to the policy (key `releases`), so that the release date of \(build) is used")"
                 )
             }
         }
     }
 
-    /// Finds `buildNumbers: increasing` if the release list has a number that is lower than an earlier number. On iOS,
-    /// builds often restart with each version.
+    /// Finds a number in the release list that fell or was used twice, although numbers should rise: on macOS, or under
+    /// `buildNumbers: increasing`. On iOS, builds often restart with each version.
     static let increasingContradicted = LintRule(
         "increasing-contradicted", .error,
         "`buildNumbers: increasing`, or a macOS app, where the release list has a build or version that fell or was used twice",
@@ -123,21 +123,23 @@ extension LintRule {
             var highest: Release?
             for listed in platform.releases {
                 guard let number = listed.release.originalAppVersion else { continue }
-                if let last = highest, let before = last.originalAppVersion,
-                    number < before || last.isOtherRelease(than: listed.release),
+                if let last = highest, let lastNumber = last.originalAppVersion,
+                    number < lastNumber || last.isOtherRelease(than: listed.release),
                     last.releasedAt.sortingDay < listed.release.releasedAt.sortingDay
                 {
                     let key = platform.noun
                     let claim =
                         platform.key == .bundleVersion
                         ? "`buildNumbers: increasing` is wrong" : "versions didn't always rise"
-                    let (dates, isSame) = ((last.releasedAt.text, listed.release.releasedAt.text), number == before)
+                    let isSame = number == lastNumber
+                    let lastDate = last.releasedAt.text
+                    let date = listed.release.releasedAt.text
                     report.add(
                         at: listed, severity: platform.decidesByList ? .warning : .error, on: platform,
                         "\(claim): on \(platform.name) "
                             + (isSame
-                                ? "two releases have \(key) \(number) (\(dates.0) and \(dates.1))"
-                                : "\(key) \(number) (\(dates.1)) came after \(key) \(before) (\(dates.0))")
+                                ? "two releases have \(key) \(number) (\(lastDate) and \(date))"
+                                : "\(key) \(number) (\(date)) came after \(key) \(lastNumber) (\(lastDate))")
                             + (platform.decidesByList
                                 ? "; the policy's release list tells the releases apart, but if a date contradicts the \(key), the \(key) is used"
                                 : isSame

@@ -3,13 +3,14 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
+/// The rules about single releases in the release list: the era to which the policy assigns them, and their sale.
 extension LintRule {
-    /// Finds releases that were sold, but count as releases of another era (period in which the app was paid, or free),
-    /// so that their buyers lose at least one entitlement.
+    /// Finds releases that were sold, but count as releases of another `Era`, so that their buyers lose at least one
+    /// entitlement.
     ///
     /// The release list says which releases were sold. The rule checks in which era a buyer without a known purchase
     /// date is: the version decides. The date of the release decides only if the version proves nothing, or if the
-    /// release came out before any paid era began, because an early date takes precedence (rule C1 of
+    /// release came out in no paid era. For example, a date before the first paid era takes precedence (rule C1 of
     /// Docs/decision-rules.md).
     static let paidBuildUnhonored = LintRule(
         "paid-build-unhonored", .error,
@@ -28,12 +29,12 @@ extension LintRule {
                 let lost = inWords(group.lostEntitlements.sorted())
                 let condition = group.datesHelp ? " wherever the purchase date isn't known" : ""
                 let basis = group.isByDate ? "date" : platform.noun
-                let count = group.numbers.count == 1 ? "it counts" : "they count"
-                let honor = group.lostEntitlements.count == 1 ? "doesn't honor" : "don't honor"
+                let theyCount = group.numbers.count == 1 ? "it counts" : "they count"
+                let doNotHonor = group.lostEntitlements.count == 1 ? "doesn't honor" : "don't honor"
                 report.add(
                     at: subject.path(ofBeginning: subject.misplacedEra(group), on: platform), as: details,
-                    "customers who bought \(builds) on \(platform.name) lose \(lost)\(condition): the release list says that the app was sold then, but by \(basis) \(count) as \(subject.name(group.era)), which \(lost) \(honor)",
-                    fixes: subject.movedBoundary(group, on: platform), subject.advice(on: group, on: platform))
+                    "customers who bought \(builds) on \(platform.name) lose \(lost)\(condition): the release list says that the app was sold then, but by \(basis) \(theyCount) as \(subject.name(group.era)), which \(lost) \(doNotHonor)",
+                    fixes: subject.fixMovingBoundary(of: group, on: platform), subject.advice(on: group, on: platform))
             }
         }
     }
@@ -54,7 +55,7 @@ extension LintRule {
                 guard let number = listed.release.originalAppVersion, let era = platform.era(of: listed.release),
                     era < change.index, number >= boundary,
                     // Other rules report releases with a model in the list: `paid-build-unhonored` if it is paid,
-                    // `model-contradicted` if it is free.
+                    // `model-contradicted` if it is free and the era is paid.
                     listed.release.model != .paid, listed.release.model != .free || subject.eras[era].model == .free,
                     platform.timeline.changeover(at: listed.release.releasedAt.sortingDate).isEmpty,
                     let names = subject.entitlementNames(.granted, number, on: platform.platform, bought: nil)
@@ -78,9 +79,9 @@ extension LintRule {
         }
     }
 
-    /// Finds releases with another price model (`paid` or `free`) in the release list than the era (a period with one
-    /// price model) to which the policy assigns them. Either the list or the policy is wrong. If buyers lose something,
-    /// the rule `paid-build-unhonored` reports the releases instead.
+    /// Finds releases with another price model (`paid` or `free`) than the `Era` to which the policy assigns them.
+    /// Either the release list or the policy is wrong. If buyers lose something, the rule `paid-build-unhonored`
+    /// reports the releases instead.
     static let modelContradicted = LintRule(
         "model-contradicted", .error, "a release with another price model than its era",
         rationale:
@@ -143,8 +144,8 @@ extension LintRule {
         }
     }
 
-    /// Finds a release that was still on sale after the next era (period in which the app was paid, or free) had begun,
-    /// if its version gives customers entitlements that their purchase date wouldn't.
+    /// Finds a release that was still on sale after the next `Era` had begun. Reports it if its version gives customers
+    /// entitlements that their purchase date wouldn't.
     ///
     /// When a release without a date was replaced is known only if the next release in the list has a date.
     static let soldAcrossChange = LintRule(
@@ -163,7 +164,7 @@ extension LintRule {
                 for moment in platform.representativeDates(from: sale.from, until: sale.until)
                 where moment <= subject.now {
                     let eras = platform.timeline.eras(at: moment)
-                    guard let now = eras.first, eras.count == 1, now > sale.era else { continue }
+                    guard let laterEra = eras.first, eras.count == 1, laterEra > sale.era else { continue }
                     let unpaidEntitlements = subject.extraEntitlements(number, on: platform.platform, bought: moment)
                     guard !unpaidEntitlements.isEmpty else { continue }
                     let until =
@@ -171,21 +172,21 @@ extension LintRule {
                         ? "is still the newest in the release list" : "was on sale until \(sale.until.rfc3339)"
                     let isDated = listed.release.releasedAt != .undated
                     // The message has no seconds.
-                    let start = platform.beginning(of: moment, since: sale.from).timeIntervalSince1970 / 60
-                    let startInWords = Date(timeIntervalSince1970: start.rounded(.down) * 60).rfc3339
-                    let change = EraChange(to: now, on: platform, in: subject)
+                    let start = platform.beginning(of: moment, since: sale.from).timeIntervalSince1970
+                    let startInWords = Date(timeIntervalSince1970: (start / 60).rounded(.down) * 60).rfc3339
+                    let change = EraChange(to: laterEra, on: platform, in: subject)
                     let isDateWrong = change.map { subject.contradictedDate(of: $0) != nil } ?? false
                     report.add(
                         // If this is the last release in the list, the list may be incomplete.
                         at: listed, severity: sale.until == .distantFuture ? .warning : .error, on: platform,
-                        "\(platform.name(of: listed.release)) on \(platform.name) \(isDated ? "came out in" : "counts as") \(subject.name(sale.era)) and \(until), in \(subject.name(now)): anyone who installed it after \(startInWords) gets \(inWords(unpaidEntitlements)) for nothing",
+                        "\(platform.name(of: listed.release)) on \(platform.name) \(isDated ? "came out in" : "counts as") \(subject.name(sale.era)) and \(until), in \(subject.name(laterEra)): anyone who installed it after \(startInWords) gets \(inWords(unpaidEntitlements)) for nothing",
                         fixes: isDateWrong
                             ? nil
                             : subject.useOfList.map {
                                 .suggestion("write `releases: \($0.path)`, so that the date decides", $0.edit)
                             },
                         isDateWrong
-                            ? "correct `at` of \(subject.name(now))"
+                            ? "correct `at` of \(subject.name(laterEra))"
                             : platform.decidesByList
                                 ? "check the release's date"
                                 : "add a complete release list to the policy (key `releases`), so that the date decides"
@@ -199,7 +200,7 @@ extension LintRule {
 
 extension LintSubject {
     /// Returns what customers of a release lose because the policy's release list lacks it, and whether customers with
-    /// a known purchase date keep everything; nil if no customer loses anything.
+    /// a known purchase date keep everything. Nil if no customer loses anything.
     fileprivate func loss(
         without release: Release, _ number: AppVersion, on platform: LintPlatform
     ) -> (lost: [String], datesHelp: Bool)? {

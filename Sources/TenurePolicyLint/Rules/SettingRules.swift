@@ -2,6 +2,7 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
+/// The rules about the settings of a policy: `testEnvironments`, `whileUndetermined` and the app's `appleID`.
 extension LintRule {
     /// Finds `testEnvironments: owner`, with which testers in Sandbox and TestFlight have everything that owners have.
     /// So no tester sees what a new customer sees.

@@ -90,7 +90,7 @@ package struct Comparison: Sendable {
     package func customerEffects(
         on evidence: Evidence, promises: [Promise] = [], restored: [Promise] = []
     ) -> CustomerEffects {
-        // Decide under the new policy without the promises that apply today. Without an old policy, all are kept.
+        // First decide as if the new policy ended all promises that apply today. Without an old policy, it keeps them.
         let kept = old == nil ? promises + restored : restored
         var ifPromisesEnd = effects(on: evidence, promises: promises, keeping: kept)
         var ifPromisesAreKept = ifPromisesEnd

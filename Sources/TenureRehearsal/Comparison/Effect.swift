@@ -80,8 +80,6 @@ package enum Change: String, Sendable, Hashable, CaseIterable {
 
     /// The kinds of change that reports show, the most important one first.
     static let inReports: [Change] = [.loses, .gains, .changesOutcome, .changesReason]
-    /// The position of this change in reports.
-    var order: Int { Self.inReports.firstIndex(of: self) ?? Self.inReports.count }
 
     /// The label of a row in the report for a terminal.
     var phrase: String {

@@ -1,5 +1,6 @@
 /// The Apple Accounts that belong to one customer, because lines of the evidence file have the same `id` for all of
-/// these accounts.
+/// these accounts. The name of an account is its `appTransactionId` or, if a line has none, the `download_id` of a
+/// receipt.
 ///
 /// Nearly every `id` has one account, and nearly every account has one `id`. Only the exceptions are stored, to save
 /// memory.

@@ -19,7 +19,7 @@ struct Bucket {
         var tally: Tally
         /// The encoded entries that move, each with the number of its new bucket.
         var movedRecords: [(bucket: Int, record: [UInt8])] = []
-        /// Pairs of Apple Accounts that were found to belong to one customer.
+        /// Pairs of Apple Accounts (`AccountJoins`) that were found to belong to one customer.
         var joinedAccounts: [(CustomerName, CustomerName)] = []
     }
 
@@ -46,6 +46,7 @@ struct Bucket {
                 outcome.movedRecords.append((SpillFolder.bucket(of: target, at: stage), record))
             }
             if let target = targets[name].flatMap(joins.target) {
+                // A joined name is a download ID. All accounts of its customer belong together with `target`.
                 if joins.isJoined(name) { outcome.joinedAccounts.append((name, target)) }
                 move(to: target, at: GatheringStage(of: target.kind))
             } else if joins.isJoined(name), stage < .accounts {
@@ -55,74 +56,13 @@ struct Bucket {
                 move(to: joins.root(of: name), at: .joined)
             } else {
                 // No more reliable name is known, so these are all lines of a customer.
+                let environments = AppStoreEnvironment.allCases
                 // The remainder is a valid index even if a damaged disk changed the number.
-                let environment = AppStoreEnvironment.allCases[
-                    Int(name.environmentIndex) % AppStoreEnvironment.allCases.count]
+                let environment = environments[Int(name.environmentIndex) % environments.count]
                 let evidence = group.facts.evidence(in: environment)
                 comparison.count(evidence, id: name.label, exportedID: group.exportedID, in: &outcome.tally)
             }
         }
         return outcome
-    }
-}
-
-/// The stages in which buckets are read. Each stage has the buckets for one kind of name, from the least to the most
-/// reliable kind. Because of this order, each entry has moved to its last bucket before that bucket is read.
-enum GatheringStage: Int, CaseIterable, Comparable, Sendable {
-    case contents, purchases, exported, downloads, accounts
-    /// Joined accounts, under the name of the account that represents them.
-    case joined
-
-    init(of kind: CustomerNameKind) {
-        self =
-            switch kind {
-            case .content: .contents
-            case .purchase: .purchases
-            case .exported: .exported
-            case .download: .downloads
-            case .appTransaction: .accounts
-            }
-    }
-
-    static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
-}
-
-/// The facts from all lines of the evidence file that belong to one customer. The facts stay encoded to save time,
-/// because most customers have only one line.
-struct CustomerGroup {
-    /// The smallest `id` in the customer's lines; nil if no line has an `id`.
-    private(set) var exportedID: String?
-    /// The encoded facts: one element for each line, or for several lines that were joined.
-    private var parts: [[UInt8]] = []
-    /// The number of elements of `parts` at which all are decoded and joined into one.
-    private var joinAt = 32
-
-    /// Adds the facts of one of the customer's lines.
-    mutating func add(_ entry: SpillRecord.Entry) {
-        if let id = entry.exportedID { exportedID = min(id, exportedID ?? id) }
-        // Skip a line with the same facts as the line before.
-        guard parts.last.map({ $0.elementsEqual(entry.facts) }) != true else { return }
-        parts.append(Array(entry.facts))
-        guard parts.count >= joinAt else { return }
-        let joined = self.facts
-        parts = [joined.encoded]
-        // Join larger groups less often, so that the time grows only linearly with the number of lines.
-        joinAt = 32 + joined.purchases.count + joined.proofs.count
-    }
-
-    /// The whole group as one entry.
-    var entry: SpillRecord.Entry { SpillRecord.Entry(exportedID: exportedID, nextName: nil, facts: facts.encoded[...]) }
-
-    /// The facts of all lines together.
-    var facts: CustomerFacts {
-        var decodedParts = parts.compactMap { try? CustomerFacts(decoding: $0) }
-        guard decodedParts.count != 1 else { return decodedParts.removeLast() }
-        var joined = CustomerFacts()
-        joined.add(decodedParts.flatMap(\.proofs))
-        joined.add(decodedParts.flatMap(\.purchases))
-        joined.add(decodedParts.flatMap(\.renewals))
-        // If one line has all purchases of the customer, the purchases of all lines together are complete.
-        joined.purchasesAreComplete = decodedParts.contains(where: \.purchasesAreComplete)
-        return joined
     }
 }

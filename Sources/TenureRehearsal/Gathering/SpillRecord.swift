@@ -1,9 +1,11 @@
-/// What a bucket stores about a line of an evidence file until all lines are read. A customer's names are IDs, such as
-/// `appTransactionId`, and some kinds are more reliable than others (`CustomerNameKind`). There are two kinds:
+/// What a bucket stores about a line of an evidence file until all lines are read:
 /// - an entry: what the line proves, under the most reliable name in the line
-/// - an alias, which leads from another name in the line to the most reliable one.
+/// - an alias, which leads from another name in the line to the most reliable one
 ///
-/// Its encoding is the length of the rest (4 bytes), the kind (0: an entry, 1: an alias, 2: an entry with a second
+/// Names are IDs of the customer, such as `appTransactionId`. Some kinds are more reliable than others
+/// (`CustomerNameKind`).
+///
+/// The encoding is the length of the rest (4 bytes), the kind (0: an entry, 1: an alias, 2: an entry with a second
 /// name), the names and the content. Invalid encodings, which only a damaged disk can cause, are skipped.
 struct SpillRecord {
     /// The facts that one or several lines of a customer prove.

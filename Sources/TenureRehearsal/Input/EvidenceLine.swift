@@ -1,4 +1,4 @@
-package import TenureAppStore
+import TenureAppStore
 import TenureCore
 import TenureJSON
 
@@ -6,7 +6,7 @@ import TenureJSON
 /// describes the format.
 struct EvidenceLine {
     /// The kind of an artifact, as the line states it.
-    enum Content {
+    enum Kind {
         /// A JWS of unknown kind: the line has only the artifact itself.
         case jws
         case receipt
@@ -17,7 +17,7 @@ struct EvidenceLine {
 
     /// One artifact in the line.
     struct Part {
-        let content: Content
+        let kind: Kind
         /// The artifact's bytes, usually a slice of the input.
         let bytes: ArraySlice<UInt8>
         /// The artifact's path in the line's JSON, such as `transactions[3]`; nil if the artifact is the whole line.
@@ -25,7 +25,7 @@ struct EvidenceLine {
 
         /// Whether the artifact may contain a purchase in the app, even if it was rejected.
         var mayContainPurchase: Bool {
-            switch content {
+            switch kind {
             case .appTransaction, .renewalInfo: false
             case .transaction, .receipt: true
             case .jws: (try? AppStoreArtifact(recognizing: Array(bytes)))?.mayContainPurchase ?? true
@@ -62,7 +62,7 @@ struct EvidenceLine {
     private mutating func add(_ bytes: ArraySlice<UInt8>) {
         // Base64 has no period.
         let isJWS = bytes.firstIndex(of: UInt8(ascii: "."), from: bytes.startIndex) != nil
-        parts = [Part(content: isJWS ? .jws : .receipt, bytes: bytes, name: nil)]
+        parts = [Part(kind: isJWS ? .jws : .receipt, bytes: bytes, name: nil)]
     }
 
     /// Reads a JSON object with the artifacts of one customer.
@@ -114,77 +114,16 @@ struct EvidenceLine {
     }
 
     /// Adds the artifact in a field.
-    private mutating func add(_ value: JSONValue, as content: Content, named name: String) throws(LineFault) {
+    private mutating func add(_ value: JSONValue, as kind: Kind, named name: String) throws(LineFault) {
         guard case .string(let text) = value else { throw LineFault(.wrongShape, "`\(name)` must be a string") }
-        parts.append(Part(content: content, bytes: Array(text.utf8)[...], name: name))
+        parts.append(Part(kind: kind, bytes: Array(text.utf8)[...], name: name))
     }
 
     /// Adds the artifacts in a field with an array.
-    private mutating func addAll(_ value: JSONValue, as content: Content, named name: String) throws(LineFault) {
+    private mutating func addAll(_ value: JSONValue, as kind: Kind, named name: String) throws(LineFault) {
         guard case .array(let values) = value else {
             throw LineFault(.wrongShape, "`\(name)` must be an array of strings")
         }
-        for (index, value) in values.enumerated() { try add(value, as: content, named: "\(name)[\(index)]") }
-    }
-}
-
-/// Why a line of an evidence file, or an artifact in it, is rejected.
-package struct LineFault: Error, Sendable, Hashable {
-    /// The code of the fault: a code of `Rejection` (why the verifier rejects an artifact), or a mistake in the line's
-    /// format.
-    package struct Code: Sendable, Hashable {
-        /// The name in reports.
-        package let name: String
-
-        /// The verifier rejected an artifact.
-        package static func rejected(_ code: Rejection.Code) -> Code { Code(name: code.rawValue) }
-        /// The line begins like JSON, but isn't valid.
-        package static let invalidJSON = Code(name: "invalidJSON")
-        /// A field of the JSON has the wrong type.
-        package static let wrongShape = Code(name: "wrongShape")
-        /// The JSON has no artifact.
-        package static let nothingSigned = Code(name: "nothingSigned")
-        /// The line is longer than a customer's artifacts can be.
-        package static let lineTooLong = Code(name: "lineTooLong")
-        /// The line has artifacts of several Apple Accounts.
-        package static let severalAccounts = Code(name: "severalAccounts")
-    }
-
-    package let code: Code
-    /// The problem in a sentence.
-    package let detail: String
-    /// The artifact in the line, such as `transactions[3]`; nil for the whole line.
-    package let part: String?
-
-    init(_ code: Code, _ detail: String, part: String? = nil) {
-        self.code = code
-        self.detail = detail
-        self.part = part
-    }
-
-    /// Returns the meaning of a fault's code, for readers of a report who don't know the codes. An unknown code is
-    /// returned unchanged.
-    static func phrase(of code: String) -> String {
-        switch code {
-        case "invalidJSON": return "invalid JSON"
-        case "wrongShape": return "JSON that doesn't have the fields of a customer's artifacts"
-        case "nothingSigned": return "JSON without any artifact"
-        case "lineTooLong": return "longer than any customer's artifacts"
-        case "severalAccounts": return "artifacts of several Apple Accounts in one line"
-        default: break
-        }
-        switch Rejection.Code(rawValue: code) {
-        case .malformed: return "malformed"
-        case .unsupportedAlgorithm: return "signed with an algorithm that the App Store doesn't use"
-        case .untrustedChain: return "signed with a certificate that this rehearsal doesn't trust"
-        case .wrongPurpose: return "signed with a certificate for another purpose"
-        case .outsideValidityPeriod: return "signed when the certificate wasn't valid, or signed in the future"
-        case .badSignature: return "changed after it was signed"
-        case .wrongApp: return "of another app"
-        case .wrongEnvironment: return "of an environment that isn't rehearsed, such as Sandbox"
-        case .wrongKind: return "another kind of artifact"
-        case .tooLarge: return "larger than any genuine artifact"
-        case .tooManyUnknownSigners, .misconfigured, nil: return code
-        }
+        for (index, value) in values.enumerated() { try add(value, as: kind, named: "\(name)[\(index)]") }
     }
 }

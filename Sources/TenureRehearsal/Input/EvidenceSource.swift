@@ -86,14 +86,14 @@ package final class EvidenceSource {
             var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             let ready = poll(&waiting, 1, 200)
             if ready == 0 || (ready < 0 && errno == EINTR) { continue }
-            var got = 0
+            var readCount = 0
             let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
-                got = Foundation.read(descriptor, buffer.baseAddress, count)
-                initialized = max(0, got)
+                readCount = Foundation.read(descriptor, buffer.baseAddress, count)
+                initialized = max(0, readCount)
             }
-            if got < 0, errno == EINTR || errno == EAGAIN { continue }
-            guard got >= 0 else { throw .unreadable(name) }
-            isAtEnd = got == 0
+            if readCount < 0, errno == EINTR || errno == EAGAIN { continue }
+            guard readCount >= 0 else { throw .unreadable(name) }
+            isAtEnd = readCount == 0
             return bytes
         }
         return []

@@ -20,10 +20,10 @@ struct LineReader: Sendable {
     func read(_ line: ArraySlice<UInt8>) -> (entry: Entry?, faults: [LineFault]) {
         var reading: (entry: Entry?, faults: [LineFault]) = (nil, [])
         do throws(LineFault) {
-            let line = try EvidenceLine(line)
+            let contents = try EvidenceLine(line)
             var builder = EntryBuilder(
-                exportedID: line.id, purchasesAreComplete: line.purchasesAreComplete ?? purchasesAreComplete)
-            for part in line.parts {
+                exportedID: contents.id, purchasesAreComplete: contents.purchasesAreComplete ?? purchasesAreComplete)
+            for part in contents.parts {
                 do throws(Rejection) {
                     try builder.add(verify(part))
                 } catch {
@@ -40,7 +40,7 @@ struct LineReader: Sendable {
 
     /// Verifies the signature of one artifact.
     private func verify(_ part: EvidenceLine.Part) throws(Rejection) -> VerifiedArtifact {
-        switch part.content {
+        switch part.kind {
         case .jws: return try verifier.verifyEvidence(part.bytes, now: now)
         // Also accept app transactions from the App Store Server API. No field binds them to a device, so the service
         // doesn't accept them from an app. But a rehearsal gives no one access.
@@ -109,12 +109,12 @@ struct EntryBuilder {
             addName(.appTransaction, verified.payload.appTransactionID)
             addName(.purchase, renewal.originalTransactionID)
         case .receipt(let verified):
-            let (proof, more) = (verified.proof, verified.purchases)
+            let (proof, receiptPurchases) = (verified.proof, verified.purchases)
             proofs.append(proof)
-            purchases += more
+            purchases += receiptPurchases
             if case .download(let id)? = proof.id { addName(.download, id) }
-            for purchase in more { addName(.purchase, purchase.originalTransactionID) }
-            if proof.id == nil, more.isEmpty { addName(byContent: verified.signedContentDigest) }
+            for purchase in receiptPurchases { addName(.purchase, purchase.originalTransactionID) }
+            if proof.id == nil, receiptPurchases.isEmpty { addName(byContent: verified.signedContentDigest) }
         case .notification:
             throw Rejection(
                 .wrongKind,

@@ -70,8 +70,8 @@ struct LineSplitter {
         return unfinishedLine + chunk[...newline]
     }
 
-    /// Removes all lines that end in the chunk from it, and puts them into batches. If the line `head` isn't empty, the
-    /// first batch begins with it.
+    /// Removes from the chunk all lines that end in it, and puts them into batches. If `head`, a line from `takeHead`,
+    /// isn't empty, the first batch begins with it. Does nothing if the whole chunk belongs to one unfinished line.
     private mutating func cut(_ chunk: inout ArraySlice<UInt8>, after head: [UInt8], into batches: inout [LineBatch]) {
         guard unfinishedLine.isEmpty else { return }
         var head = head
@@ -91,6 +91,7 @@ struct LineSplitter {
                 head = []
                 start = end
             } else if let newline = chunk.firstIndex(of: .newline, from: start) {
+                // The next line is too long.
                 skip(&batches)
                 start = newline + 1
             } else {
@@ -117,7 +118,7 @@ struct LineSplitter {
 struct LineBatch: Sendable {
     /// The number of the first line. The first line of the input has number 1.
     let firstLine: Int
-    /// The first line, if it began in an earlier piece of the input; otherwise empty.
+    /// The first line, if it began in an earlier chunk of the input; otherwise empty.
     var head: [UInt8] = []
     /// Whole lines with line breaks; the last line may have no line break. The bytes are a slice of the input, not a
     /// copy.

@@ -11,9 +11,9 @@ struct EraSpans {
         let changeover: Changeover?
     }
 
-    /// The label of the span before the first dated beginning: the name of the first era or, if eras without a date may
-    /// be there, several names.
-    private let first: String
+    /// The label of the span before the first dated beginning: the name of the first era, or several names if eras
+    /// without a date may be there.
+    private let firstLabel: String
     /// The beginnings with a date, in the order of the policy.
     private let beginnings: [Beginning]
     /// The eras without a date for their beginning on this platform. Such eras have no position in the chart.
@@ -35,7 +35,7 @@ struct EraSpans {
                 if beginnings.isEmpty { namesBeforeFirstDate.append(era.name) }
             }
         }
-        first = namesBeforeFirstDate.joined(separator: " / ")
+        firstLabel = namesBeforeFirstDate.joined(separator: " / ")
         self.beginnings = beginnings
         self.undatedEras = undatedEras
     }
@@ -49,7 +49,7 @@ struct EraSpans {
     var caption: String {
         var text = ""
         if !beginnings.isEmpty {
-            let names = [first] + beginnings.map(\.name)
+            let names = [firstLabel] + beginnings.map(\.name)
             let parts = zip(names, beginnings).map { "\($0) until \(CivilDay(of: $1.date).inWords)" }
             text = "Eras: " + parts.joined(separator: "; ") + "; \(names.last ?? "") since then."
         }
@@ -73,7 +73,7 @@ struct EraSpans {
         let right = scale.left + scale.width
         var spans: [(name: String, start: Double, end: Double)] = []
         var start = scale.left
-        for (index, name) in ([first] + beginnings.map(\.name)).enumerated() {
+        for (index, name) in ([firstLabel] + beginnings.map(\.name)).enumerated() {
             let end =
                 index < beginnings.count ? min(max(scale.position(of: beginnings[index].date), start), right) : right
             spans.append((name, start, end))

@@ -180,7 +180,7 @@ package struct HTMLReport {
         guard !numbers.isEmpty else { return }
         element("h3", title)
         markup("<table class=\"rejections\"><tbody>")
-        for (code, count) in numbers.sorted(by: { (-$0.value, $0.key) < (-$1.value, $1.key) }) {
+        for (code, count) in numbers.sorted(byCount: \.value, then: \.key) {
             markup(
                 "<tr><td class=\"number\">\(count.grouped)</td><td>\(LineFault.phrase(of: code).htmlEscaped) <span class=\"soft\">\(code.htmlEscaped)</span></td></tr>"
             )

@@ -1,6 +1,7 @@
 import Foundation
 import TenureCore
 
+/// Text and numbers for the HTML report: escaped, with code and written dates.
 extension String {
     /// The text escaped for HTML text and quoted attributes. Hidden characters become visible escapes.
     var htmlEscaped: String {

@@ -39,7 +39,7 @@ struct PlatformPanel {
         Set(report.tally.cells.counts.keys.map(\.platform))
             .map { PlatformPanel(report, entitlement: index, on: $0) }
             .filter { $0.counts.total > 0 }
-            .sorted { (-$0.counts.total, $0.name) < (-$1.counts.total, $1.name) }
+            .sorted(byCount: \.counts.total, then: \.name)
     }
 
     var name: String { platform?.rawValue ?? "Unknown platform" }
@@ -53,11 +53,11 @@ struct PlatformPanel {
         isCompared = report.comparison.old != nil
         var byMonth: [Month: Counts] = [:]
         var byVersion: [Place.Version: Counts] = [:]
-        for (place, cells) in report.tally.cells.counts
-        where place.platform == platform && cells.indices.contains(index) {
-            counts.add(cells[index])
-            byMonth[place.month, default: Counts()].add(cells[index])
-            byVersion[place.version, default: Counts()].add(cells[index])
+        for (place, placeCounts) in report.tally.cells.counts
+        where place.platform == platform && placeCounts.indices.contains(index) {
+            counts.add(placeCounts[index])
+            byMonth[place.month, default: Counts()].add(placeCounts[index])
+            byVersion[place.version, default: Counts()].add(placeCounts[index])
         }
         let policy = report.comparison.new
         spans = EraSpans(of: policy, on: platform)
@@ -103,7 +103,8 @@ struct PlatformPanel {
 
     // MARK: By purchase date
 
-    /// Returns the histogram as SVG: the title and the ticks, the bars, the strip of eras, and the axis.
+    /// Returns the histogram as SVG: the title and the ticks, the bars, the strip of eras, and the axis. The numbers are
+    /// margins and offsets of texts, in SVG units.
     private func chart(_ scale: TimeScale) -> String {
         let top = spans?.dates.isEmpty == false ? EraSpans.stripHeight + 22 : 22
         let bottom = top + Self.height
@@ -163,62 +164,5 @@ struct PlatformPanel {
                 "<div class=\"row\"><span>\(title)</span>\(counts.bar(isCompared: isCompared, share: max(1, share)))<span>\(counts.total.grouped)</span></div>"
         }
         return markup + "</div>"
-    }
-}
-
-/// A group of customers that has its own color in the bars of the HTML report: by what happens to their right to one
-/// entitlement.
-///
-/// The raw value is the CSS class. The cases are in their order in a bar, from the bottom up or from the left.
-enum BarPart: String, CaseIterable {
-    case granted
-    case gains
-    case undetermined
-    case denied
-    case loses
-
-    /// Returns the text in the legend.
-    ///
-    /// - Parameter isCompared: whether there is an old policy. Otherwise no customer gains, loses or keeps an
-    ///   entitlement.
-    func label(isCompared: Bool) -> String {
-        switch self {
-        case .granted: isCompared ? "keeps it" : "has it"
-        case .gains: "gains it"
-        case .undetermined: "can’t be determined"
-        case .denied: "doesn’t have it"
-        case .loses: "loses it"
-        }
-    }
-}
-
-extension Counts {
-    /// Returns the number of customers in a part. Each customer is in one part. Customers who lose the entitlement are
-    /// in `loses`, and not in the part of their new outcome. This includes customers who are still granted the
-    /// entitlement, but for a shorter time (`shortened`).
-    func count(_ part: BarPart) -> Int {
-        switch part {
-        case .granted: granted - gains - shortened
-        case .gains: gains
-        case .undetermined: undetermined - losesToUndetermined
-        case .denied: denied - (loses - shortened - losesToUndetermined)
-        case .loses: loses
-        }
-    }
-
-    /// Returns the parts that have customers as text, such as `keeps it 12, loses it 3`.
-    func words(isCompared: Bool) -> String {
-        BarPart.allCases.filter { count($0) > 0 }
-            .map { "\($0.label(isCompared: isCompared)) \(count($0).grouped)" }.joined(separator: ", ")
-    }
-
-    /// Returns the markup of a bar with all parts side by side. Its width is `share` percent.
-    func bar(isCompared: Bool, share: Double = 100) -> String {
-        var markup = ""
-        for part in BarPart.allCases where count(part) > 0 {
-            let width = total == 0 ? 0 : Double(count(part)) / Double(total) * share
-            markup += "<i class=\"\(part.rawValue)\" style=\"width:\(width.svg)%\"></i>"
-        }
-        return "<span class=\"parts\" title=\"\(words(isCompared: isCompared).htmlEscaped)\">\(markup)</span>"
     }
 }

@@ -20,8 +20,8 @@ struct TimeScale {
     /// The number of bars above which a bar gets more months.
     private static let maximumBars = 54
 
-    /// Creates a scale for all months in which customers got the app, and for changes from one era to the next that are
-    /// up to a year before or after them. Nil if no month is known.
+    /// Creates a scale for all months in which customers got the app. It also covers changes from one era to the next
+    /// that are up to a year before or after these months. Nil if no month is known.
     init?(months: some Sequence<Month>, changes: [Date], left: Double, width: Double) {
         let certain = months.filter(\.isCertain)
         guard var first = certain.min(), var last = certain.max() else { return nil }
@@ -29,7 +29,7 @@ struct TimeScale {
             if month < first, month.distance(to: first) <= 12 { first = month }
             if last < month, last.distance(to: month) <= 12 { last = month }
         }
-        // If there are few months, the bars would be very wide.
+        // With few months, the bars would be very wide. So add a month at each end in turn, up to 12 months.
         while first.distance(to: last) < 11 {
             last = last.advanced(by: 1)
             if first.distance(to: last) < 11 { first = first.advanced(by: -1) }
@@ -90,27 +90,10 @@ struct TimeScale {
             guard month.month == 1, month.year % yearsPerTick == 0 else { continue }
             let x = left + Double(number) / Double(unit) * step
             svg += "<line class=\"axis\" x1=\"\(x.svg)\" y1=\"\(y.svg)\" x2=\"\(x.svg)\" y2=\"\((y + 4).svg)\"/>"
+            // A label is 26 units wide, and may extend 8 units beyond the chart.
             guard x + 26 <= left + width + 8 else { continue }
             svg += "<text class=\"tick\" x=\"\((x + 2).svg)\" y=\"\((y + 13).svg)\">\(month.year)</text>"
         }
         return svg
-    }
-}
-
-/// The scale of a chart's vertical axis, with round numbers.
-struct CountScale {
-    /// The number at the top of the axis.
-    let top: Int
-    /// The numbers with a line and a label, from 0 to `top`.
-    let ticks: [Int]
-
-    /// Creates a scale with a top of at least `highest`. The steps are 1, 2 or 5 times a power of ten, such as 20 or
-    /// 500, and there are at most five.
-    init(upTo highest: Int) {
-        var unit = 1
-        while unit * 5 < highest { unit *= 10 }
-        let step = [unit / 5, unit / 2, unit].filter { $0 > 0 }.first { $0 * 4 >= highest } ?? max(1, unit)
-        top = max(step, (highest + step - 1) / step * step)
-        ticks = Array(stride(from: 0, through: top, by: step))
     }
 }

@@ -3,6 +3,7 @@ import TenureCore
 /// The rows of a chart by version in the HTML report. If there are many versions, a row has several consecutive
 /// versions. A row never has versions of two eras (periods in which the app was paid, or free).
 struct VersionRows {
+    /// One row: a version, or several consecutive versions.
     struct Row {
         /// The version of the row, or its lowest and highest version.
         let title: String
@@ -21,20 +22,20 @@ struct VersionRows {
     ///   - maximum: the number of versions above which several versions share a row, and then the approximate number of
     ///     rows.
     init(_ versions: some Sequence<Place.Version>, boundaries: [AppVersion], maximum: Int) {
-        var parsed: [(version: AppVersion, place: Place.Version)] = []
+        var parsed: [(number: AppVersion, version: Place.Version)] = []
         var others: [Place.Version] = []
-        for place in versions {
-            if case .version(let text) = place, let version = AppVersion(text) {
-                parsed.append((version, place))
+        for version in versions {
+            if case .version(let text) = version, let number = AppVersion(text) {
+                parsed.append((number, version))
             } else {
-                others.append(place)
+                others.append(version)
             }
         }
-        parsed.sort { $0.version != $1.version ? $0.version < $1.version : $0.place.precedes($1.place) }
+        parsed.sort { $0.number != $1.number ? $0.number < $1.number : $0.version.precedes($1.version) }
         var rows: [Row] = []
         var rest = parsed[...]
         for boundary in boundaries.sorted() {
-            let end = rest.firstIndex { $0.version >= boundary } ?? rest.endIndex
+            let end = rest.firstIndex { $0.number >= boundary } ?? rest.endIndex
             rows += Self.rows(of: rest[..<end], total: parsed.count, maximum: maximum)
             rest = rest[end...]
         }
@@ -45,17 +46,17 @@ struct VersionRows {
     /// Divides the versions of one era into rows with about the same number of versions each. The number of rows is in
     /// proportion to the era's share of all versions, but at least one.
     private static func rows(
-        of part: ArraySlice<(version: AppVersion, place: Place.Version)>, total: Int, maximum: Int
+        of part: ArraySlice<(number: AppVersion, version: Place.Version)>, total: Int, maximum: Int
     ) -> [Row] {
         guard !part.isEmpty else { return [] }
         let rowCount = total <= maximum ? part.count : max(1, part.count * maximum / total)
-        return (0..<rowCount).compactMap { number in
-            let start = part.startIndex + part.count * number / rowCount
-            let end = part.startIndex + part.count * (number + 1) / rowCount
+        return (0..<rowCount).compactMap { row in
+            let start = part.startIndex + part.count * row / rowCount
+            let end = part.startIndex + part.count * (row + 1) / rowCount
             let versions = part[start..<end]
             guard let first = versions.first, let last = versions.last else { return nil }
-            let title = versions.count == 1 ? first.place.title : "\(first.place.title)–\(last.place.title)"
-            return Row(title: title, lowest: first.version, versions: versions.map(\.place))
+            let title = versions.count == 1 ? first.version.title : "\(first.version.title)–\(last.version.title)"
+            return Row(title: title, lowest: first.number, versions: versions.map(\.version))
         }
     }
 }

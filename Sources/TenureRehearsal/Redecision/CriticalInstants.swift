@@ -44,9 +44,9 @@ struct CriticalInstants: Sendable {
         return 2 * index + (index < instants.count && instants[index] == date ? 1 : 0)
     }
 
-    /// Returns a number that is the same for all dates that the policies treat alike and that are in the same month, by
-    /// which reports group customers. `PlainFacts.writeKey` uses it instead of the date.
-    func `class`(of date: Date?) -> UInt64 {
+    /// Returns the number of a date's class. Dates have the same number if the policies treat them alike, and reports
+    /// count them in the same month. `PlainFacts.writeKey` uses the number instead of the date.
+    func dateClass(of date: Date?) -> UInt64 {
         guard let date else { return .max }
         return UInt64(position(of: date)) << 32 | UInt64(UInt32(bitPattern: Month(of: date).index))
     }

@@ -84,7 +84,7 @@ struct PageEvaluator: Sendable {
         }
 
         /// Counts a customer. Decides only for the first customer of a kind, for customers who may become examples, and
-        /// for customers without a kind: their facts aren't plain, or there are too many kinds.
+        /// for customers without a kind, if their facts aren't plain or there are too many kinds.
         mutating func add(
             _ realm: UInt8, _ publicID: UnsafeRawBufferPointer, _ facts: UnsafeRawBufferPointer
         ) throws(StoreError) {
@@ -94,7 +94,7 @@ struct PageEvaluator: Sendable {
             }
             let instants = evaluator.instants
             let size = keyBuffer.withUnsafeMutableBytes { buffer in
-                PlainFacts.writeKey(of: facts, in: realm, to: buffer) { instants.class(of: $0) }
+                PlainFacts.writeKey(of: facts, in: realm, to: buffer) { instants.dateClass(of: $0) }
             }
             // If the size is nil, the facts aren't plain, or their key is too long.
             guard let size else { return try decide(realm, publicID, facts) }

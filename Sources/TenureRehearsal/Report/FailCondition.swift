@@ -143,7 +143,7 @@ package struct FailCondition: Sendable {
         let entitlements = report.entitlements.filter { entitlement == nil || $0.name == entitlement }
         // Returns the measurement of the first entitlement that fails; if no entitlement fails, of the first
         // entitlement.
-        func worst(of value: (EntitlementTally) -> Int) -> Measurement {
+        func firstFailing(_ value: (EntitlementTally) -> Int) -> Measurement {
             let measurements = entitlements.map { measurement(value($0.tally), of: customers, entitlement: $0.name) }
             return measurements.first(where: \.fails) ?? measurements.first ?? measurement(0, of: 0)
         }
@@ -153,13 +153,13 @@ package struct FailCondition: Sendable {
             return measurement(counts.linesWithRejections, of: counts.writtenLines)
         case .contradicting: return measurement(tally.contradicting, of: customers)
         case .changed where entitlement == nil: return measurement(tally.changed, of: customers)
-        case .changed: return worst { $0.counts.changed }
+        case .changed: return firstFailing { $0.counts.changed }
         case .change(.loses) where entitlement == nil: return measurement(tally.losing, of: customers)
         case .change(.gains) where entitlement == nil: return measurement(tally.gaining, of: customers)
-        case .change(let change): return worst { $0.counts[change] }
-        case .outcome(let outcome): return worst { $0.counts[outcome] }
+        case .change(let change): return firstFailing { $0.counts[change] }
+        case .outcome(let outcome): return firstFailing { $0.counts[outcome] }
         case .reason(let code):
-            return worst { $0.reasons.reduce(0) { $1.key.reason == code ? $0 + $1.value : $0 } }
+            return firstFailing { counted in counted.reasons.filter { $0.key.reason == code }.values.reduce(0, +) }
         }
     }
 
@@ -169,60 +169,6 @@ package struct FailCondition: Sendable {
         return Measurement(
             condition: text, value: value, isPercentage: isPercentage, entitlement: entitlement,
             fails: holds(value, limit))
-    }
-}
-
-/// Why a rehearsal (a dry run of a policy over real customers) fails. `tenure rehearse` then exits with 2.
-package enum RehearsalFailure: Sendable, Hashable {
-    /// There is no customer, so the numbers prove nothing.
-    case noCustomers
-    /// More lines of the evidence file have a rejected artifact than `--allow-rejected` allows: `lines` of all lines
-    /// that aren't blank.
-    case tooManyRejected(lines: Int, of: Int, allowedPercent: Double)
-    /// A condition of `--fail-if` holds.
-    case condition(FailCondition.Measurement)
-
-    /// The name in the JSON report, which never changes.
-    var code: String {
-        switch self {
-        case .noCustomers: "noCustomers"
-        case .tooManyRejected: "tooManyRejected"
-        case .condition: "condition"
-        }
-    }
-
-    /// The problem and its fix, as text in all reports.
-    var sentence: String {
-        switch self {
-        case .noCustomers:
-            "no customer was rehearsed; pass evidence or a database with customers of this app"
-        case .tooManyRejected(let lines, let total, let allowed):
-            "\(lines.grouped) of \(total.grouped("line")) (\(lines.share(of: total))) \(lines == 1 ? "has" : "have") a rejected artifact, "
-                + "and at most \(allowed.percent) may have one; "
-                + (lines == total
-                    ? "check that the file has artifacts of this app, one customer per line, and pass `--trust` for those signed by a test authority"
-                    : "correct or remove these lines, or pass a higher percentage with `--allow-rejected`")
-        case .condition(let measurement):
-            "the condition `\(measurement.condition)` of --fail-if is met: the value is \(measurement.textWithEntitlement)"
-        }
-    }
-}
-
-extension RehearsalReport {
-    /// The default of `--allow-rejected`: the percentage of lines that may have a rejected artifact.
-    package static let defaultAllowedRejected = 5.0
-
-    /// Every reason for which the rehearsal fails; empty if it passes.
-    package var failures: [RehearsalFailure] {
-        var failures: [RehearsalFailure] = []
-        if tally.customers == 0 { failures.append(.noCustomers) }
-        if case .evidence(_, let counts, _, _) = input, counts.writtenLines > 0 {
-            let (lines, total) = (counts.linesWithRejections, counts.writtenLines)
-            if Double(lines) / Double(total) * 100 > allowedRejected {
-                failures.append(.tooManyRejected(lines: lines, of: total, allowedPercent: allowedRejected))
-            }
-        }
-        return failures + measurements.filter(\.fails).map(RehearsalFailure.condition)
     }
 }
 

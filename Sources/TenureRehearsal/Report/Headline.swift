@@ -26,9 +26,12 @@ struct Headline: Sendable, Hashable {
         self.sentence = clauses.joined(separator: "; ") + Self.rejections(in: report) + "."
     }
 
-    /// Returns the level and the sentence. The first of these that applies determines both: the rehearsal is
-    /// incomplete, has no customers or too many rejected lines; customers lose something; a condition of `--fail-if` is
-    /// met; the linter finds errors.
+    /// Returns the level and the sentence. The first of these that applies determines both:
+    /// 1. The rehearsal is incomplete, or has no customers or too many rejected lines.
+    /// 2. Customers lose something.
+    /// 3. A condition of `--fail-if` is met.
+    /// 4. The linter finds errors.
+    /// 5. Nothing stops the release (`headlineWithoutLosses`).
     ///
     /// - Parameter isDoubtful: whether `doubts` isn't empty, so that a person should check the result.
     private static func verdict(on report: RehearsalReport, isDoubtful: Bool) -> (Level, String) {
@@ -38,11 +41,12 @@ struct Headline: Sendable, Hashable {
             return (.stop, "No verdict: \(why)")
         }
         if tally.customers == 0 { return (.stop, "No verdict: no customer was rehearsed") }
-        for case .tooManyRejected(_, _, let allowed) in report.failures {
-            return (.stop, "No verdict: more than \(allowed.percent) of the lines have a rejected artifact")
+        if report.failures.contains(where: { if case .tooManyRejected = $0 { true } else { false } }) {
+            let allowed = report.allowedRejected.percent
+            return (.stop, "No verdict: more than \(allowed) of the lines have a rejected artifact")
         }
         if tally.losing > 0 { return (.stop, "Do not ship: \(losses(in: report))") }
-        for case .condition(let measurement) in report.failures {
+        if let measurement = report.measurements.first(where: \.fails) {
             return (
                 .stop,
                 "Do not ship: the condition “\(measurement.condition)” is met, with the value \(measurement.text)"
@@ -80,7 +84,8 @@ struct Headline: Sendable, Hashable {
     }
 
     /// Returns clauses about mistakes that the policy may have even if no customer loses anything:
-    /// - entitlements that honor an era (are given to its customers), but that no customer has
+    /// - if there is no old policy: entitlements that honor an era (are given to its customers), but that no customer
+    ///   has
     /// - customers with a version and a purchase date that prove different eras
     /// - products that customers have bought and no entitlement lists
     /// - warnings of the linter
@@ -118,7 +123,7 @@ struct Headline: Sendable, Hashable {
         let losing = report.tally.losing.grouped("customer")
         let entitlements = Dictionary(grouping: report.losses, by: \.entitlement)
             .map { (name: $0.key, losses: $0.value, count: $0.value.reduce(0) { $0 + $1.count }) }
-            .sorted { (-$0.count, $0.name) < (-$1.count, $1.name) }
+            .sorted(byCount: \.count, then: \.name)
         var parts = entitlements.prefix(maximumEntitlements).map { name, losses, count -> String in
             guard let largest = losses.first else { return "" }
             let customers = count.grouped("customer")
@@ -164,11 +169,6 @@ struct PlatformLoss: Sendable {
     }
 }
 
-extension String {
-    /// The version, shortened if it is very long. Apple's build numbers have at most 18 characters.
-    var shortenedVersion: String { count > 24 ? prefix(23) + "…" : self }
-}
-
 extension [String] {
     /// The elements as a list in a sentence: `a, b and c`.
     var listed: String {
@@ -187,15 +187,10 @@ extension RehearsalReport {
             Dictionary(grouping: tally.losses, by: \.key.platform).map { platform, groups in
                 PlatformLoss(
                     entitlement: name, platform: platform, count: groups.reduce(0) { $0 + $1.value.count },
-                    versions: groups.reduce(nil) { known, group in
-                        group.value.versions.map { $0.joined(with: known) } ?? known
-                    })
+                    versions: groups.compactMap(\.value.versions).reduce(nil) { $1.joined(with: $0) })
             }
         }
-        return losses.sorted {
-            (-$0.count, $0.entitlement, $0.platform?.rawValue ?? "") < (
-                -$1.count, $1.entitlement, $1.platform?.rawValue ?? ""
-            )
-        }
+        // The null character comes before all other characters, so the entitlement's name decides first.
+        return losses.sorted(byCount: \.count) { "\($0.entitlement)\0\($0.platform?.rawValue ?? "")" }
     }
 }

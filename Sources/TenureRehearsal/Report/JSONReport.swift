@@ -5,6 +5,7 @@ package import TenureJSON
 import TenurePolicyFile
 import TenurePolicyLint
 
+/// The report of a rehearsal (a dry run of a policy over real customers) as JSON, for programs.
 extension RehearsalReport {
     /// Returns the whole report as JSON. `Docs/rehearsal.md` describes the fields.
     package func json(_ layout: JSONWriter.Layout = .readable) -> [UInt8] {

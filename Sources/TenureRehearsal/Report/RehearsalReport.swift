@@ -84,7 +84,7 @@ package struct RehearsalReport: Sendable {
         if tally.contradicting > 0 {
             remarks.append("\(contradictions): the version and the purchase date prove different eras")
         }
-        let products = tally.productsWithoutEntitlement.sorted { (-$0.value, $0.key) < (-$1.value, $1.key) }
+        let products = tally.productsWithoutEntitlement.sorted(byCount: \.value, then: \.key)
         for (product, count) in products.prefix(Self.maximumProducts) {
             remarks.append(purchases(of: product, by: count))
         }
@@ -121,30 +121,6 @@ package struct RehearsalReport: Sendable {
         return count == 1
             ? "1 `id`\(names) is shared by \(maximumAccounts.grouped) Apple Accounts, so it doesn't identify a customer and is ignored"
             : "\(count.grouped) `id`s\(names) are each shared by up to \(maximumAccounts.grouped) Apple Accounts, so they don't identify customers and are ignored"
-    }
-}
-
-/// The names under which a report shows example customers: their IDs, or numbers, which identify no one. The numbers
-/// have the order of a hash of the IDs, and so not of the input.
-struct ExampleNames: Sendable {
-    /// The number of each example, by the customer's ID.
-    private let numbers: [String: Int]
-    private let showsIDs: Bool
-
-    init(in tally: Tally, showingIDs showsIDs: Bool) {
-        self.showsIDs = showsIDs
-        var ranks: [String: UInt64] = [:]
-        for entitlement in tally.byEntitlement + tally.promisedOnly.values {
-            let groups = Array(entitlement.examples.values) + entitlement.losses.values.map(\.examples)
-            for example in groups.flatMap(\.all) { ranks[example.id] = example.customer.rank }
-        }
-        let sorted = ranks.sorted { ($0.value, $0.key) < ($1.value, $1.key) }
-        numbers = Dictionary(uniqueKeysWithValues: sorted.enumerated().map { ($0.element.key, $0.offset + 1) })
-    }
-
-    /// The ID or number of an example customer.
-    subscript(example: Example) -> String {
-        showsIDs ? example.exportedID ?? example.id : "customer \(numbers[example.id] ?? 0)"
     }
 }
 

@@ -84,7 +84,7 @@ package struct TextReport: Sendable {
     /// Adds a line of counts by reason, the most frequent first, such as `rejected lines: badSignature 12, wrongApp 3`.
     private mutating func add(_ numbers: [String: Int], as title: String) {
         guard !numbers.isEmpty else { return }
-        let sorted = numbers.sorted { (-$0.value, $0.key) < (-$1.value, $1.key) }
+        let sorted = numbers.sorted(byCount: \.value, then: \.key)
         lines.append(.plain("  \(title): " + sorted.map { "\($0.key) \($0.value.grouped)" }.joined(separator: ", ")))
     }
 

@@ -1,9 +1,10 @@
 /// Counts of customers by place and entitlement, with limited memory. A place is the platform, version and month of
 /// getting the app.
 ///
-/// If there are too many places, some of them are counted together in the row “other” of their platform and month: the
-/// places with a hash that ends with fewer than `level` zero bits. The level depends only on the set of all places. So
-/// the result doesn't depend on the order of customers or of merging, and the counts of each month stay exact.
+/// If there are too many places, some of them are counted together in the row “other” of their platform and month.
+/// These are the places with a hash that ends with fewer than `level` zero bits. The level depends only on the set of
+/// all places. So the result doesn't depend on the order of customers or of merging, and the counts of each month stay
+/// exact.
 struct Cells: Sendable, Hashable {
     /// The counts of each place: one for each entitlement, in the order of the tally.
     private(set) var counts: [Place: [Counts]] = [:]

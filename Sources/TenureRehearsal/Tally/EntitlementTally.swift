@@ -1,6 +1,6 @@
 package import TenureCore
 
-/// What a rehearsal counts about one entitlement over all customers.
+/// What a rehearsal (a dry run of a policy) counts about one entitlement over all customers.
 package struct EntitlementTally: Sendable, Hashable {
     /// The numbers of customers by outcome and by change.
     package private(set) var counts = Counts()
@@ -57,11 +57,8 @@ package struct EntitlementTally: Sendable, Hashable {
 
     /// The outcomes with their reasons, the most frequent first.
     var sortedReasons: [(key: Answer, count: Int)] {
-        reasons.map { ($0.key, $0.value) }.sorted {
-            (-$0.count, $0.key.outcome.rawValue, $0.key.reason.name) < (
-                -$1.count, $1.key.outcome.rawValue, $1.key.reason.name
-            )
-        }
+        reasons.map { (key: $0.key, count: $0.value) }
+            .sorted(byCount: \.count) { "\($0.key.outcome) \($0.key.reason.name)" }
     }
 
     /// The causes of losses, the most frequent first.
@@ -69,19 +66,16 @@ package struct EntitlementTally: Sendable, Hashable {
         func order(_ cause: LossCause) -> String {
             "\(cause.platform?.rawValue ?? "") \(cause.before.reason.name) \(cause.now.outcome) \(cause.now.reason.name) \(cause.isOfRemovedProduct)"
         }
-        return losses.map { ($0.key, $0.value) }.sorted {
-            (-$0.group.count, order($0.cause)) < (-$1.group.count, order($1.cause))
-        }
+        return losses.map { (cause: $0.key, group: $0.value) }.sorted(byCount: \.group.count) { order($0.cause) }
     }
 
-    /// The changes: losses first, then the most frequent.
+    /// The changes in the order of `Change.inReports`, so losses first. Changes of one kind: the most frequent first.
     var sortedTransitions: [(key: Transition, count: Int)] {
         func order(_ transition: Transition) -> String {
             "\(transition.before.outcome) \(transition.before.reason.name) \(transition.now.outcome) \(transition.now.reason.name)"
         }
-        return transitions.map { ($0.key, $0.value) }.sorted {
-            ($0.key.change.order, -$0.count, order($0.key)) < ($1.key.change.order, -$1.count, order($1.key))
-        }
+        let byCount = transitions.map { (key: $0.key, count: $0.value) }.sorted(byCount: \.count) { order($0.key) }
+        return Change.inReports.flatMap { change in byCount.filter { $0.key.change == change } }
     }
 }
 
@@ -107,84 +101,4 @@ package enum ExampleClass: Sendable, Hashable {
         case .change(let change): change.rawValue
         }
     }
-}
-
-/// The numbers of customers with each outcome of one entitlement under the new policy, and with each change from the
-/// old policy (`Change`).
-package struct Counts: Sendable, Hashable {
-    // By outcome under the new policy. Each customer is in one of these three numbers.
-    package private(set) var granted = 0
-    package private(set) var denied = 0
-    package private(set) var undetermined = 0
-    // By change from the old policy; all 0 if there is no old policy. `Change` explains each.
-    package private(set) var gains = 0
-    package private(set) var loses = 0
-    private(set) var changesOutcome = 0
-    private(set) var changesReason = 0
-    private(set) var same = 0
-    /// The number of losing customers with a right that now ends earlier.
-    private(set) var shortened = 0
-    /// The number of losing customers with an outcome that is now undetermined.
-    private(set) var losesToUndetermined = 0
-
-    /// The number of all customers.
-    var total: Int { granted + denied + undetermined }
-
-    subscript(outcome: Decision.Outcome) -> Int {
-        switch outcome {
-        case .granted: granted
-        case .denied: denied
-        case .undetermined: undetermined
-        }
-    }
-
-    subscript(change: Change) -> Int {
-        switch change {
-        case .gains: gains
-        case .loses: loses
-        case .changesOutcome: changesOutcome
-        case .changesReason: changesReason
-        case .same: same
-        }
-    }
-
-    /// Counts customers with the same effect.
-    ///
-    /// - Parameters:
-    ///   - change: the effect's change; nil if there is no old policy.
-    ///   - times: the number of customers.
-    mutating func add(_ effect: Effect, change: Change?, times: Int = 1) {
-        switch effect.now.outcome {
-        case .granted: granted += times
-        case .denied: denied += times
-        case .undetermined: undetermined += times
-        }
-        switch change {
-        case .gains: gains += times
-        case .loses:
-            loses += times
-            if effect.now.outcome == .granted { shortened += times }
-            if effect.now.outcome == .undetermined { losesToUndetermined += times }
-        case .changesOutcome: changesOutcome += times
-        case .changesReason: changesReason += times
-        case .same: same += times
-        case nil: break
-        }
-    }
-
-    mutating func add(_ other: Counts) {
-        granted += other.granted
-        denied += other.denied
-        undetermined += other.undetermined
-        gains += other.gains
-        loses += other.loses
-        changesOutcome += other.changesOutcome
-        changesReason += other.changesReason
-        same += other.same
-        shortened += other.shortened
-        losesToUndetermined += other.losesToUndetermined
-    }
-
-    /// The number of customers with another outcome, or another end of the right, than under the old policy.
-    var changed: Int { gains + loses + changesOutcome }
 }

@@ -28,8 +28,8 @@ package struct Tally: Sendable, Hashable {
     private(set) var changingReason = 0
     /// The number of customers who have an entitlement only because of a promise.
     private(set) var heldByPromise = 0
-    /// The number of customers with a version and a purchase date that prove different eras (periods in which the app
-    /// was paid, or free), even if the decisions have another reason.
+    /// The number of customers with a version and a purchase date that prove different eras (`Era`), even if the
+    /// decisions have another reason.
     package private(set) var contradicting = 0
     /// How many customers bought each product that no entitlement of the new policy lists, by product ID.
     package private(set) var productsWithoutEntitlement: [String: Int] = [:]

@@ -9,7 +9,7 @@ import Testing
     private func line(_ text: String) throws(LineFault) -> EvidenceLine { try EvidenceLine(Array(text.utf8)[...]) }
 
     private func parts(_ line: EvidenceLine) -> [String] {
-        line.parts.map { "\($0.content) \($0.name ?? "-") \(String(decoding: $0.bytes, as: UTF8.self))" }
+        line.parts.map { "\($0.kind) \($0.name ?? "-") \(String(decoding: $0.bytes, as: UTF8.self))" }
     }
 
     @Test func `an evidence line is a JWS, a receipt, a JSON string or a customer's JSON object`() throws {

@@ -2,6 +2,7 @@ import TenureCore
 import TenureJSON
 import TenurePolicyFile
 
+/// The rules about the numbers (builds or versions) of boundaries, that is, of the beginnings of eras.
 extension LintRule {
     /// Finds a marketing version as the boundary (the first build of an `Era`) on iOS, where Apple's
     /// `originalAppVersion` is the build. Tests don't reveal this mistake, because all test environments report an
@@ -159,21 +160,21 @@ extension LintRule {
             let isDotted = version.description.contains(".") && version == one
             let owners = change.date == nil ? "owners" : "owners without a known purchase date"
             let losing = lost.map { ", and \(owners) lose \($0)" } ?? ""
-            guard releases.isEmpty, isDotted else {
-                let isBuild = change.platform.key == .bundleVersion && change.date != nil
+            if releases.isEmpty, isDotted {
                 report.add(
-                    at: path, "no \(key) is below \(version): every customer counts as \(era)\(losing)",
-                    fixes: isBuild
-                        ? .suggestion(
-                            "remove `build` and write `buildNumbers: restarted`, so that the date decides",
-                            .remove(path), .write(.string("restarted"), at: ["buildNumbers"]))
-                        : .suggestion("remove `\(key)`, so that the date decides", .remove(path)), advice)
+                    at: path, severity: .warning,
+                    "if no release had a \(key) below \(version), every customer counts as \(era)\(losing)",
+                    fixes: "add a release list that has the releases below \(version), or \(advice.text)")
                 continue
             }
+            let isBuildWithDate = change.platform.key == .bundleVersion && change.date != nil
             report.add(
-                at: path, severity: .warning,
-                "if no release had a \(key) below \(version), every customer counts as \(era)\(losing)",
-                fixes: "add a release list that has the releases below \(version), or \(advice.text)")
+                at: path, "no \(key) is below \(version): every customer counts as \(era)\(losing)",
+                fixes: isBuildWithDate
+                    ? .suggestion(
+                        "remove `build` and write `buildNumbers: restarted`, so that the date decides",
+                        .remove(path), .write(.string("restarted"), at: ["buildNumbers"]))
+                    : .suggestion("remove `\(key)`, so that the date decides", .remove(path)), advice)
         }
     }
 
@@ -282,9 +283,9 @@ extension EraChange {
             : "\(number) has no effect, because the policy's release list and `at` decide"
     }
 
-    /// Returns the number of the listed release with which the era may begin, instead of a number that no release has:
-    /// the first release at or after the boundary's instant. Without an instant, the release with the next higher
-    /// number. Nil if the list has no such release.
+    /// Returns the number with which the era may begin, instead of a number that no release has. It is the number of
+    /// the first listed release at or after the boundary's instant. Without an instant, it is the next higher number.
+    /// Nil if the list has no such release.
     fileprivate func firstRelease(insteadOf version: AppVersion) -> AppVersion? {
         // A free era can't begin with a release that was sold.
         func hasModel(_ release: Release) -> Bool { release.model == nil || release.model == after.model }

@@ -1,5 +1,6 @@
 import TenureCore
 
+/// The sections of the page about entitlements: who loses one and why, then the counts and charts of each.
 extension HTMLReport {
     /// Writes the section about customers who lose an entitlement, by cause, the most frequent cause first. Only the
     /// lists of customers are collapsed: collapsed text is missing in print.
@@ -134,9 +135,8 @@ extension HTMLReport {
     /// losing.
     private func changes(of key: Answer, in tally: EntitlementTally) -> String {
         let parts = [Change.loses, .gains].compactMap { change -> String? in
-            let count = tally.transitions.reduce(0) {
-                $1.key.now == key && $1.key.change == change ? $0 + $1.value : $0
-            }
+            let transitions = tally.transitions.filter { $0.key.now == key && $0.key.change == change }
+            let count = transitions.values.reduce(0, +)
             guard count > 0 else { return nil }
             let end = change == .loses && key.outcome == .granted ? ", by an earlier end" : ""
             return "\(count.grouped) of them \(change.phrase(of: count))\(end)"
