@@ -23,6 +23,7 @@ package enum Spelling {
 
     /// The edit distance: the number of letters to insert, remove, replace, or swap with the next one.
     private static func distance(_ left: [Unicode.Scalar], _ right: [Unicode.Scalar]) -> Int {
+        // Each row has the distances from a prefix of `left` to every prefix of `right`.
         var beforeLast: [Int] = []
         var last = Array(0...right.count)
         for (row, mine) in left.enumerated() {
