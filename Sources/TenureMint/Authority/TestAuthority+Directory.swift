@@ -3,9 +3,10 @@ import SwiftASN1
 import TenureAppStore
 import X509
 
-/// The part of `TestAuthority` that saves an authority in a directory and reads it: the anchors for verifiers in
-/// `roots.pem` and `xcode.pem`, and each certificate with its private key, which only the user who owns the file can
-/// read.
+/// The part of `TestAuthority` that saves an authority in a directory and reads it.
+///
+/// The directory has the anchors for verifiers in `roots.pem` and `xcode.pem`, and each certificate with its private
+/// key. Only the user who owns a key's file can read it.
 extension TestAuthority {
     /// The names of the files, each with its certificate.
     private static let names: [(String, any KeyPath<TestAuthority, IssuedCertificate> & Sendable)] = [
