@@ -49,10 +49,10 @@ final class EraSource {
         let yields = possible.isVersionAuthoritative && versionYields(in: possible, for: entitlement, on: nil)
         let eras = yields ? possible.erasOfBoth : possible.eras
         var answer = answer(for: entitlement, inEras: eras)
-        // An answer that gives nothing stays. Otherwise `endings` is used only if the acquisition has an end, because it
-        // copies the acquisition, which is expensive.
+        // Use `endings` only if necessary: it copies the acquisition, which is expensive.
         let canEnd = acquisition.refund != nil || acquisition.expirationDate != nil
-        if case .notGranted = answer {} else if canEnd { answer = endings.apply(to: answer, for: entitlement) }
+        let givesNothing = if case .notGranted = answer { true } else { false }
+        if canEnd, !givesNothing { answer = endings.apply(to: answer, for: entitlement) }
         return (answer, proofs(eras, versionYields: yields))
     }
 

@@ -2,7 +2,7 @@ public import Foundation
 
 /// A release of the app on one platform.
 public struct Release: Sendable, Hashable {
-    /// When a release went on sale, as precisely as the release list says (rule A5).
+    /// When a release went on sale, as precisely as the release list says (rule A5 of Docs/decision-rules.md).
     public enum Moment: Sendable, Hashable {
         /// The list has a date with time and time zone.
         case instant(Date)

@@ -5,7 +5,8 @@ package enum Spelling {
         let written = Array(word.lowercased().unicodeScalars.prefix(64))
         let candidates = known.map { (word: $0, distance: distance(written, Array($0.lowercased().unicodeScalars))) }
         guard let best = candidates.min(by: { $0.distance < $1.distance }) else { return nil }
-        return best.distance <= (word.count < 4 ? 1 : word.count < 9 ? 2 : 3) ? best.word : nil
+        let maximumDistance = word.count < 4 ? 1 : word.count < 9 ? 2 : 3
+        return best.distance <= maximumDistance ? best.word : nil
     }
 
     /// Returns ``did you mean `x`?`` if a known word is similar, and otherwise ``write one of `a`, `b` or `c` ``.
