@@ -47,8 +47,8 @@ struct JSONParser {
         }
     }
 
-    /// Adds a node that ends at the current position. For an object or an array, `close` sets the end later. Offsets and
-    /// indexes fit into 32 bits, because the callers check the size of the text.
+    /// Adds a node that ends at the current position. For an object or an array, `close` sets the end later. Offsets
+    /// and indexes fit into 32 bits, because the callers check the size of the text.
     private mutating func append(_ kind: JSONTape.Kind, from start: Int) {
         let next = Int32(truncatingIfNeeded: nodes.count + 1)
         nodes.append(

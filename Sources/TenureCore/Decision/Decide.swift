@@ -51,8 +51,8 @@ private struct Evaluator {
             evaluated = [Acquisition(of: [persona.proof])]
             usesPersona = true
         }
-        // Rules I1 and H5: in test environments, eras aren't read, and promises are neither made nor used. Only the eras
-        // of a persona are read.
+        // Rules I1 and H5: in test environments, eras aren't read, and promises are neither made nor used. Only the
+        // eras of a persona are read.
         self.promises = isProduction ? promises : []
         eraSources =
             isProduction || usesPersona

@@ -3,8 +3,8 @@ import Foundation
 /// A reason for a decision as the rules use it. A finding has only numbers, indexes and dates, so that comparing
 /// findings is fast. `Reason` adds the names.
 ///
-/// An *era* is a period with one business model. An *honor* is an era that an entitlement lists under `honors`, with its
-/// limits.
+/// An *era* is a period with one business model. An *honor* is an era that an entitlement lists under `honors`, with
+/// its limits.
 enum Finding: Sendable, Hashable {
     // Findings about the sources of an entitlement.
     /// Every era in which the app can have been acquired honors the entitlement.

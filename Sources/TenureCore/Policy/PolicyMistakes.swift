@@ -146,8 +146,8 @@ extension Policy {
         }
     }
 
-    /// Adds a mistake about a missing `buildNumbers`. The policy needs it if an era begins with a build, and no release list tells in which
-    /// era each build was on sale.
+    /// Adds a mistake about a missing `buildNumbers`. The policy needs it if an era begins with a build, and no release
+    /// list tells in which era each build was on sale.
     private func addBuildNumberMistake(to mistakes: inout [PolicyMistake]) {
         guard buildNumbers == nil else { return }
         let dependent = timelines.known.first {

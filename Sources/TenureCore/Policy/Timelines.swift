@@ -3,8 +3,8 @@ package struct Timelines: Sendable {
     /// The timelines of the platforms in the policy, in the order of `Platform.allCases`. If the policy has no
     /// platform, one timeline without boundaries.
     package let known: [Timeline]
-    /// For each platform, in the order of `Platform.allCases`, an array with only its timeline, so that `possible(for:)`
-    /// creates no array.
+    /// For each platform, in the order of `Platform.allCases`, an array with only its timeline, so that
+    /// `possible(for:)` creates no array.
     private let lists: [[Timeline]]
 
     package init(eras: [Era], releases: [Release], buildNumbers: Policy.BuildNumbers?) {
@@ -22,7 +22,8 @@ package struct Timelines: Sendable {
         self.known = known.isEmpty ? [withoutBoundaries] : known
     }
 
-    /// Rule A3 of Docs/decision-rules.md: returns the timelines of the platforms on which the app can have been acquired.
+    /// Rule A3 of Docs/decision-rules.md: returns the timelines of the platforms on which the app can have been
+    /// acquired.
     ///
     /// - Parameter platform: the platform in the customer's signed artifact. If it is nil, every platform in the policy
     ///   is possible. If the policy doesn't mention the platform, its timeline has no boundaries.

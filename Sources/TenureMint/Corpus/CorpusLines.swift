@@ -3,7 +3,8 @@ import TenureAppStore
 import TenureCore
 import TenureJSON
 
-/// Writes the lines of a corpus (a file of invented customers; see `Corpus`): the lines of customers, and invalid lines.
+/// Writes the lines of a corpus (a file of invented customers; see `Corpus`): the lines of customers, and invalid
+/// lines.
 struct CorpusLines: Sendable {
     private let signers: CorpusSigners
     /// Signs the receipts of customers. The signers sign only JWS.

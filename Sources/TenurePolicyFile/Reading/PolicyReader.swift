@@ -94,8 +94,8 @@ struct PolicyReader {
         return root.position(of: mistake.path)
     }
 
-    /// Whether the mistake is only a consequence of a part that couldn't be read. Such a mistake isn't reported, because
-    /// the unreadable part already was.
+    /// Whether the mistake is only a consequence of a part that couldn't be read. Such a mistake isn't reported,
+    /// because the unreadable part already was.
     private func isConsequence(_ mistake: PolicyMistake) -> Bool {
         // A mistake about an honor is a consequence only if the honor's `era` couldn't be read. So an unknown era is
         // reported even if one of the honor's limits couldn't be read.
