@@ -13,9 +13,11 @@ package enum Base64 {
         var digits = text
         if self == .standard {
             guard digits.count.isMultiple(of: 4) else { return nil }
+            // Remove up to two padding characters.
             for _ in 0..<2 where digits.last == UInt8(ascii: "=") { digits.removeLast() }
         }
         let remainder = digits.count % 4
+        // One digit has too few bits for a byte. In the standard alphabet, the padding completes the last four digits.
         guard remainder != 1, self == .urlSafe || (remainder + (text.count - digits.count)) % 4 == 0 else { return nil }
         let size = digits.count / 4 * 3 + (remainder == 0 ? 0 : remainder - 1)
         var isValid = true

@@ -1,7 +1,9 @@
 /// Arithmetic of the proleptic Gregorian calendar. A day number counts days since 1970-01-01.
 ///
 /// The computations use years that begin in March, so that a leap day is a year's last day, and cycles of 400 years,
-/// which all have 146,097 days.
+/// which all have 146,097 days. There are 719,468 days from March 1 of the year 0 to 1970-01-01. With March as month 0,
+/// there are `(153 * month + 2) / 5` days before a month. These are the algorithms `days_from_civil` and
+/// `civil_from_days` by Howard Hinnant.
 package enum GregorianCalendar {
     /// Returns the day number of a date.
     package static func dayNumber(year: Int, month: Int, day: Int) -> Int {

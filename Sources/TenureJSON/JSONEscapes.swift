@@ -32,23 +32,23 @@ enum JSONEscapes {
 
     /// Returns the text of a string that the parser has checked.
     static func unescaped(_ bytes: ArraySlice<UInt8>) -> String {
-        var units: [UInt8] = []
-        units.reserveCapacity(bytes.count)
+        var utf8: [UInt8] = []
+        utf8.reserveCapacity(bytes.count)
         var index = bytes.startIndex
         while index < bytes.endIndex {
             guard bytes[index] == UInt8(ascii: "\\"), index + 1 < bytes.endIndex else {
-                units.append(bytes[index])
+                utf8.append(bytes[index])
                 index += 1
                 continue
             }
             let letter = bytes[index + 1]
             index += 2
             switch letter {
-            case UInt8(ascii: "b"): units.append(0x08)
-            case UInt8(ascii: "f"): units.append(0x0C)
-            case UInt8(ascii: "n"): units.append(0x0A)
-            case UInt8(ascii: "r"): units.append(0x0D)
-            case UInt8(ascii: "t"): units.append(0x09)
+            case UInt8(ascii: "b"): utf8.append(0x08)
+            case UInt8(ascii: "f"): utf8.append(0x0C)
+            case UInt8(ascii: "n"): utf8.append(0x0A)
+            case UInt8(ascii: "r"): utf8.append(0x0D)
+            case UInt8(ascii: "t"): utf8.append(0x09)
             case UInt8(ascii: "u"):
                 var sequence = [unit(in: bytes, at: index) ?? 0xFFFD]
                 index += 4
@@ -56,11 +56,11 @@ enum JSONEscapes {
                     sequence.append(unit(in: bytes, at: index + 2) ?? 0xFFFD)
                     index += 6
                 }
-                units.append(contentsOf: String(decoding: sequence, as: UTF16.self).utf8)
-            default: units.append(letter)
+                utf8.append(contentsOf: String(decoding: sequence, as: UTF16.self).utf8)
+            default: utf8.append(letter)
             }
         }
-        return String(decoding: units, as: UTF8.self)
+        return String(decoding: utf8, as: UTF8.self)
     }
 
     /// Reads four hexadecimal digits as a UTF-16 code unit; nil if there are fewer.

@@ -9,8 +9,9 @@ struct JSONParser {
     private var position = 0
     /// The values and names that were read so far.
     private var nodes: [JSONTape.Node] = []
-    /// The maximum number of names in all objects together, and how many more the text may have.
+    /// The maximum number of names in all objects together.
     private let maximumNames: Int
+    /// How many more names the rest of the text may have.
     private var namesLeft: Int
 
     init(buffer: UnsafeBufferPointer<UInt8>, options: JSONReadingOptions = [], maximumNames: Int = .max) {
@@ -46,7 +47,8 @@ struct JSONParser {
         }
     }
 
-    /// Adds a node that ends at the current position. For an object or an array, `close` sets the end later.
+    /// Adds a node that ends at the current position. For an object or an array, `close` sets the end later. Offsets
+    /// and indexes fit into 32 bits, because the callers check the size of the text.
     private mutating func append(_ kind: JSONTape.Kind, from start: Int) {
         let next = Int32(truncatingIfNeeded: nodes.count + 1)
         nodes.append(
@@ -209,8 +211,8 @@ struct JSONParser {
         append(kind, from: start)
     }
 
-    /// Checks that all names in an object differ. A few names are compared with each other, which allocates nothing. If
-    /// there are many names or names with escapes, a set is used.
+    /// Checks that all names in an object differ. Up to 48 names are compared with each other, which allocates nothing.
+    /// For more names, or names with escapes, a set is used.
     private func checkNamesDiffer(in object: Int, count: Int) throws(JSONError) {
         guard count > 1, !options.contains(.duplicateNames) else { return }
         if count <= 48, !hasEscapedName(object) {

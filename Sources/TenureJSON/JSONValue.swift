@@ -77,8 +77,8 @@ public enum JSONValue: Sendable, Hashable {
         for scalar in text.unicodeScalars {
             switch scalar.value {
             case 0x22, 0x5C: output.append(contentsOf: [UInt8(ascii: "\\"), UInt8(scalar.value)])
-            // Also escape characters that readers of text files reject: control characters, line separators and the
-            // byte order mark.
+            // Also escape characters that readers of text files reject: control characters, line separators, the byte
+            // order mark, U+FFFE and U+FFFF.
             case ..<0x20, 0x7F...0x9F, 0x2028, 0x2029, 0xFEFF, 0xFFFE...0xFFFF:
                 output.append(contentsOf: "\\u".utf8)
                 for shift in [12, 8, 4, 0] as [UInt32] {
@@ -93,58 +93,4 @@ public enum JSONValue: Sendable, Hashable {
 
     /// Creates a whole number.
     public static func integer(_ value: Int64) -> JSONValue { .number(String(value)) }
-}
-
-/// The members of a JSON object, in their order.
-public struct JSONObject: Sendable, Hashable, ExpressibleByDictionaryLiteral {
-    /// A name with its value.
-    public struct Member: Sendable, Hashable {
-        /// The name, with escapes decoded.
-        public let name: String
-        /// The value, which may be an object or array again.
-        public let value: JSONValue
-
-        /// Creates a member. `name` is the text without escapes; `JSONValue.bytes` adds them.
-        public init(name: String, value: JSONValue) {
-            self.name = name
-            self.value = value
-        }
-    }
-
-    /// The members in the order of the text.
-    public var members: [Member]
-
-    /// Creates an object. The names must be different.
-    public init(members: [Member] = []) { self.members = members }
-
-    /// Decodes the object at an index of the tape. The result is empty if another kind of value is there.
-    package init(_ tape: JSONTape, at index: Int) {
-        members = []
-        guard index < tape.nodes.count, tape.nodes[index].kind == .object else { return }
-        var name = index + 1
-        while name + 1 < Int(tape.nodes[index].next) {
-            members.append(Member(name: tape.string(at: name) ?? "", value: JSONValue(tape, at: name + 1)))
-            name = Int(tape.nodes[name + 1].next)
-        }
-    }
-
-    /// The value of a member; nil if there is no such member. Setting a value changes the member in place, or appends a
-    /// new member. Setting nil removes the member.
-    public subscript(name: String) -> JSONValue? {
-        get { members.first { $0.name == name }?.value }
-        set {
-            let index = members.firstIndex { $0.name == name }
-            switch (index, newValue) {
-            case (let index?, let value?): members[index] = Member(name: name, value: value)
-            case (let index?, nil): members.remove(at: index)
-            case (nil, let value?): members.append(Member(name: name, value: value))
-            case (nil, nil): break
-            }
-        }
-    }
-
-    /// Creates an object with the members in the order of the literal.
-    public init(dictionaryLiteral members: (String, JSONValue)...) {
-        self.init(members: members.map { name, value in Member(name: name, value: value) })
-    }
 }

@@ -4,6 +4,7 @@ enum UTF8Sequence {
     /// Returns the length of the multibyte sequence at `index`. Returns 0 if it isn't well-formed.
     static func length(in buffer: UnsafeBufferPointer<UInt8>, at index: Int) -> Int {
         guard index < buffer.count else { return 0 }
+        // The range of the second byte. It is narrower after some first bytes.
         let second: ClosedRange<UInt8>
         let length: Int
         switch buffer[index] {

@@ -1,10 +1,10 @@
-package import Foundation
+import Foundation
 package import TenureAppStore
 import TenureCore
 package import TenureJSON
 
 extension JWSKind {
-    /// Returns the payload with one field set from text, as in `--set field=value`.
+    /// Returns the payload with one field set from text, as in `tenure mint --set field=value`.
     ///
     /// The field has Apple's name. A field of an inner object follows a period (`data.status`). Dates are in
     /// milliseconds since 1970 or in ISO 8601. Objects and lists are in JSON. An empty string removes the field.
@@ -67,19 +67,5 @@ extension FieldDescription {
                 throw MintingError("`\(name)` must be JSON: \(error)")
             }
         }
-    }
-}
-
-extension JSONObject {
-    /// Sets these fields in their order. Leaves out the fields that are nil.
-    package mutating func add(_ fields: KeyValuePairs<String, JSONValue?>) {
-        for case (let name, let value?) in fields { self[name] = value }
-    }
-}
-
-extension JSONValue {
-    /// Returns a date in milliseconds since 1970, as the App Store writes dates.
-    package static func instant(_ date: Date) -> JSONValue {
-        .number(String(Int64((date.timeIntervalSince1970 * 1000).rounded())))
     }
 }

@@ -3,7 +3,8 @@ public import Foundation
 /// Decides what a customer may use. Returns a decision about each entitlement of the policy, in the policy's order,
 /// then about each entitlement that is no longer in the policy but in a promise.
 ///
-/// A promise is a right of the customer, recorded so that later versions of the policy can't take it.
+/// An era is a period in which the app had one business model. A promise is a right from an era, recorded so that later
+/// versions of the policy can't take it.
 ///
 /// The function is pure: it reads no clock, throws no error, and returns the same decisions for the same evidence in
 /// any order.
@@ -50,8 +51,8 @@ private struct Evaluator {
             evaluated = [Acquisition(of: [persona.proof])]
             usesPersona = true
         }
-        // Rules I1 and H5: eras are never read in test environments, which neither make nor use promises. A persona is
-        // the exception: its eras are read.
+        // Rules I1 and H5: in test environments, eras aren't read, and promises are neither made nor used. Only the
+        // eras of a persona are read.
         self.promises = isProduction ? promises : []
         eraSources =
             isProduction || usesPersona
@@ -106,9 +107,9 @@ private struct Evaluator {
         // The reasons: first what is undetermined, then why the eras and the purchases give nothing.
         let byEras = eras.best?.finding ?? .noHonors
         if case .undetermined? = eras.best { findings.insert(byEras, at: 0) } else { findings.append(byEras) }
-        let purchases = refusals(on: entitlement)
-        findings += purchases.filter { !findings.contains($0) }
-        if productsMatter, purchases.isEmpty, evidence.purchasesAreComplete { findings.append(.noPurchase) }
+        let byPurchases = purchaseFindings(on: entitlement)
+        findings += byPurchases.filter { !findings.contains($0) }
+        if productsMatter, byPurchases.isEmpty, evidence.purchasesAreComplete { findings.append(.noPurchase) }
         if !purchasesAreComplete { findings.append(.purchasesIncomplete) }
         if let support { findings.append(support.finding) }
         if case .notGranted(let finding)? = promised { findings.append(finding) }
@@ -174,7 +175,7 @@ private struct Evaluator {
     }
 
     /// Rule F: the answer of the best purchase, and the purchase's index. Both are nil if every purchase gives nothing.
-    /// `refusals` has the reasons.
+    /// `purchaseFindings` has the reasons.
     private func productAnswer(on entitlement: Entitlement) -> (best: SourceAnswer?, index: PurchaseIndex?) {
         var result: (best: SourceAnswer?, index: PurchaseIndex?)
         for product in entitlement.products {
@@ -190,7 +191,7 @@ private struct Evaluator {
 
     /// The reason of each purchase of the entitlement's products: why it gives nothing, or why that is undetermined. Of
     /// one product, the latest purchase comes first.
-    private func refusals(on entitlement: Entitlement) -> [Finding] {
+    private func purchaseFindings(on entitlement: Entitlement) -> [Finding] {
         entitlement.products.flatMap { product in
             evidence.purchases.indices.reversed().filter { evidence.purchases[$0].isOf(product) }
                 .map { evidence.purchases[$0].answer(as: product, at: $0, now: now).finding }
@@ -208,7 +209,8 @@ private struct Evaluator {
         }
     }
 
-    /// Rule H: the best answer of the customer's promises about the entitlement. Nil if no such promise still runs.
+    /// Rule H: the best answer of the customer's promises about the entitlement. Nil if there is no such promise,
+    /// or none is still valid.
     private func promiseAnswer(on entitlement: Entitlement) -> SourceAnswer? {
         var best: SourceAnswer?
         for promise in promises where promise.entitlement == entitlement.name {

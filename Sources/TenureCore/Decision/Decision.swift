@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The answer for one entitlement, with its reasons.
+/// Whether a customer may use one entitlement, with the reasons. `decide` creates decisions.
 public struct Decision: Sendable, Hashable {
     /// The three possible outcomes of a decision.
     public enum Outcome: String, Sendable, Hashable, CaseIterable, Encodable {
@@ -31,7 +31,7 @@ public struct Decision: Sendable, Hashable {
     /// The rights that eras give in production. The service stores each as a promise, so that a later version of the
     /// policy can't take it.
     public let eraRights: [EraRight]
-    /// Whether a promise lasts at least as long as this right.
+    /// Whether a promise lasts at least as long as the granted right.
     private(set) var isPromised: Bool
     /// The title that customers see. If it is nil, sentences use the entitlement's name.
     let title: Title?
@@ -45,7 +45,7 @@ public struct Decision: Sendable, Hashable {
     /// The values to which `findings` refer by index.
     let context: Reason.Context
 
-    /// Sets `isPromised` after the service has stored the decision's era rights as promises.
+    /// Updates `isPromised` after the service has stored the decision's era rights as promises.
     package mutating func recordPromises() {
         if outcome == .granted, eraRights.contains(where: { !until.outlasts($0.until) }) { isPromised = true }
     }

@@ -21,7 +21,7 @@ struct Endings {
             return answer.ending(at: until).explained(by: .boughtAgain(signed: signed))
         }
         if refund.revocationDate > now { return answer.ending(at: refund.revocationDate) }
-        // An artifact may be of a new purchase in an honored era, or in a later era.
+        // An artifact signed after the refund belongs to a new purchase, which may have been in an honored era.
         let possible = refund.restorations.first { canBeHonored(after: refund.signedDate, upTo: $0, entitlement) }
         if let possible { return .undetermined(.boughtAgainInDoubt(signed: possible)) }
         return .notGranted(.appRefunded(at: refund.revocationDate))

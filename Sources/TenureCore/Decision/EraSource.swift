@@ -49,9 +49,10 @@ final class EraSource {
         let yields = possible.isVersionAuthoritative && versionYields(in: possible, for: entitlement, on: nil)
         let eras = yields ? possible.erasOfBoth : possible.eras
         var answer = answer(for: entitlement, inEras: eras)
-        // Most acquisitions have no end. `endings` is expensive, because it copies the acquisition.
+        // Use `endings` only if necessary: it copies the acquisition, which is expensive.
         let canEnd = acquisition.refund != nil || acquisition.expirationDate != nil
-        if case .notGranted = answer {} else if canEnd { answer = endings.apply(to: answer, for: entitlement) }
+        let givesNothing = if case .notGranted = answer { true } else { false }
+        if canEnd, !givesNothing { answer = endings.apply(to: answer, for: entitlement) }
         return (answer, proofs(eras, versionYields: yields))
     }
 
@@ -117,7 +118,8 @@ final class EraSource {
         guard policy.inDoubt == .favorCustomer else { return false }
         func mayGive(_ eras: EraSet) -> Bool {
             eras.intersection(entitlement.honoredEras).contains { era in
-                (timeline.map { [$0] } ?? platforms(allowing: era, for: entitlement)).contains {
+                let evaluated = timeline.map { [$0] } ?? platforms(allowing: era, for: entitlement)
+                return evaluated.contains {
                     if case .notGranted = answer(for: era, on: $0, for: entitlement) { false } else { true }
                 }
             }

@@ -28,6 +28,7 @@ struct PossibleEras {
         if !common.isEmpty { return (common, nil) }
         // An early date implies an early acquisition.
         if date.eras.isWhollyEarlier(than: version.eras) { return (date.eras, .dateBeforeVersion) }
+        // If neither proof is wholly earlier than the other, the date decides.
         guard version.eras.isWhollyEarlier(than: date.eras) else { return (date.eras, .contradiction) }
         return version.isAuthoritative
             ? (version.eras, .versionAuthoritative) : (version.eras.union(date.eras), .contradiction)

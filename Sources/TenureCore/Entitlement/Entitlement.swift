@@ -1,6 +1,7 @@
 public import Foundation
 
-/// Something that a customer may use, such as `premium`, and what grants it.
+/// Something that a customer may use, such as `premium`, and what grants it: products, or the era (period with one
+/// business model) in which the customer got the app.
 public struct Entitlement: Sendable, Hashable {
     /// A product that grants the entitlement while its purchase is valid (rule F1 of Docs/decision-rules.md).
     public struct Product: Sendable, Hashable {
@@ -22,7 +23,7 @@ public struct Entitlement: Sendable, Hashable {
         }
     }
 
-    /// The key in the policy, which apps pass to `allows`.
+    /// The key in the policy. Apps pass it to the client library's `allows`.
     public let name: String
     /// The title that customers see. If it is nil, sentences use the name.
     public let title: Title?

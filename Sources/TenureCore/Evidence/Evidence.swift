@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 
 /// The facts about one customer in one environment of the App Store. Verified artifacts (signed app transactions,
 /// transactions, renewal info and receipts) prove these facts. Only code that has verified artifacts creates evidence.
@@ -38,9 +38,9 @@ public struct Evidence: Sendable, Hashable {
         isEmpty = proofs.isEmpty && transactions.isEmpty
     }
 
-    /// Whether the version and the date of at least one acquisition of the app prove different eras. False if the date
-    /// is in a changeover window, in which price and version may not match. A rehearsal (a dry run of a policy over
-    /// real customers) counts the customers for whom this is true.
+    /// Whether the version and the date of at least one acquisition of the app prove different eras (periods with one
+    /// business model). False if the date is in a changeover window, in which price and version may not match. A
+    /// rehearsal (a dry run of a policy over real customers) counts the customers for whom this is true.
     ///
     /// The reasons of a decision omit the contradiction if a purchase, support or a promise alone decides the outcome,
     /// or if the entitlement has no `honors`. This function finds the contradiction in these cases, too.
@@ -56,54 +56,4 @@ private func latest(of grants: [SupportGrant]) -> [SupportGrant] {
     guard !grants.isEmpty else { return [] }
     let latest = Dictionary(grants.lazy.map { ($0.entitlement, $0) }, uniquingKeysWith: { $1.supersedes($0) ? $1 : $0 })
     return latest.values.sorted { $0.entitlement < $1.entitlement }
-}
-
-/// A test customer. If the verified evidence is of a test environment (Sandbox or Xcode), the persona replaces the real
-/// customer (rule I4 of Docs/decision-rules.md).
-public struct Persona: Sendable, Hashable {
-    /// The name in lists and responses, such as `owner`.
-    public let name: String
-    /// The facts that this customer's app transaction would prove in production.
-    public let proof: AppProof
-
-    package init(name: String, proof: AppProof) {
-        self.name = name
-        self.proof = proof
-    }
-}
-
-/// Support's decision to give an entitlement to a customer, or to take it away. The latest decision applies (rule G3
-/// of Docs/decision-rules.md).
-public struct SupportGrant: Sendable, Hashable {
-    /// Whether support gave the entitlement or took it away.
-    public enum Kind: String, Sendable, Hashable {
-        /// Gives the entitlement, in addition to purchases and eras.
-        case grant
-        /// Overrides every purchase, era and promise until a later grant.
-        case revocation
-    }
-
-    /// Whether support gave the entitlement or took it away.
-    public let kind: Kind
-    /// The name of the entitlement in the policy.
-    public let entitlement: String
-    /// When support decided.
-    public let date: Date
-    /// When a grant ends, exclusive; nil if it is permanent.
-    public let until: Date?
-
-    package init(_ kind: Kind, of entitlement: String, date: Date, until: Date? = nil) {
-        self.kind = kind
-        self.entitlement = entitlement
-        self.date = date
-        self.until = until
-    }
-
-    /// Whether this decision of support replaces the other decision. The later decision replaces the earlier one. Of
-    /// two decisions at the same time, a revocation replaces a grant, and a longer grant replaces a shorter grant.
-    fileprivate func supersedes(_ other: SupportGrant) -> Bool {
-        if date != other.date { return date > other.date }
-        if kind != other.kind { return kind == .revocation }
-        return (until ?? .distantFuture) > (other.until ?? .distantFuture)
-    }
 }

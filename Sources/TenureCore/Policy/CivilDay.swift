@@ -30,6 +30,7 @@ public struct CivilDay: Sendable, Hashable, Comparable, CustomStringConvertible 
     /// Creates the day in UTC that contains an instant.
     package init(of date: Date) {
         let seconds = date.timeIntervalSince1970
+        // The bounds, about 95,000 years, keep `Int` and the calendar from overflowing.
         let bounded = seconds.isNaN ? 0 : min(max(seconds, -3e12), 3e12)
         self.init(number: Int((bounded / 86_400).rounded(.down)))
     }

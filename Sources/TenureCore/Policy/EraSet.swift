@@ -50,6 +50,7 @@ package struct EraSet: Sendable, Hashable, Sequence {
 
         package mutating func next() -> Int? {
             guard bits != 0 else { return nil }
+            // Removes the lowest bit after returning its index.
             defer { bits &= bits - 1 }
             return bits.trailingZeroBitCount
         }

@@ -23,7 +23,7 @@ public struct Policy: Sendable, Hashable {
     public enum BuildNumbers: String, Sendable, Hashable, CaseIterable {
         /// Builds are in the order of their numbers, so a number below an era's first build proves an earlier era.
         case increasing
-        /// A low number may be new, so numbers are compared only by the release list.
+        /// A low number may be new, so a build proves an era only if the release list has the build.
         case restarted
     }
 
@@ -36,7 +36,7 @@ public struct Policy: Sendable, Hashable {
         case undetermined
     }
 
-    /// What `allows` returns while a decision is undetermined.
+    /// What the client library's `allows` returns while a decision is undetermined.
     public enum WhileUndetermined: Sendable, Hashable {
         /// `allows` returns true for this number of seconds since the app's first start on the device, then false. The
         /// service allows downloads for the same number of seconds since the customer was created.

@@ -25,7 +25,7 @@ extension Policy {
         return mistakes
     }
 
-    /// Mistakes in the eras' number, names, beginnings and changeover windows.
+    /// Adds mistakes in the eras' number, names, beginnings and changeover windows.
     private func addEraMistakes(to mistakes: inout [PolicyMistake]) {
         mistakes.add(
             ["eras"], if: eras.isEmpty, "there is no era; write at least one, such as `- { name: paid, model: paid }`")
@@ -64,7 +64,7 @@ extension Policy {
         }
     }
 
-    /// Eras that aren't listed oldest first.
+    /// Adds mistakes about eras that aren't listed oldest first.
     private func addOrderMistakes(to mistakes: inout [PolicyMistake]) {
         for timeline in timelines.known {
             guard let platform = timeline.platform else { continue }
@@ -106,8 +106,8 @@ extension Policy {
         }
     }
 
-    /// Missing changeovers, one for each era that begins at a date and follows an honored era: an era from which
-    /// customers keep an entitlement.
+    /// Adds mistakes about missing changeovers. An era needs one if it begins at a date and follows an honored era: an
+    /// era from which customers keep an entitlement.
     private func addChangeoverMistakes(to mistakes: inout [PolicyMistake]) {
         for index in eras.indices where eras[index].changeover == nil {
             let followsHonoredEra = timelines.known.contains { timeline in
@@ -122,7 +122,7 @@ extension Policy {
         }
     }
 
-    /// Releases in the wrong order, in a list with undated releases.
+    /// Adds mistakes about releases in the wrong order, in a list with undated releases.
     private func addReleaseMistakes(to mistakes: inout [PolicyMistake]) {
         for platform in Platform.allCases {
             let list = releases.indices.filter { releases[$0].platform == platform }
@@ -146,8 +146,8 @@ extension Policy {
         }
     }
 
-    /// A missing `buildNumbers`. The policy needs it if an era begins with a build, and no release list tells in which
-    /// era each build was on sale.
+    /// Adds a mistake about a missing `buildNumbers`. The policy needs it if an era begins with a build, and no release
+    /// list tells in which era each build was on sale.
     private func addBuildNumberMistake(to mistakes: inout [PolicyMistake]) {
         guard buildNumbers == nil else { return }
         let dependent = timelines.known.first {

@@ -91,6 +91,7 @@ package final class Timeline: Sendable {
             if let own = era.begins[platform] { return own }
             guard platform.inheritsFromIOS, let inherited = era.begins[.iOS] else { return nil }
             inherits = true
+            // The app can't have been acquired here before the platform's store opened.
             if let date = inherited.date, let opening = platform.storeOpening, date <= opening { return .new }
             return inherited
         }
@@ -153,39 +154,5 @@ package final class Timeline: Sendable {
             if boundary.era <= era { begin = max(begin, boundary.date) } else { end = min(end, boundary.date) }
         }
         return (begin, end)
-    }
-}
-
-/// The timelines of a policy, by platform.
-package struct Timelines: Sendable {
-    /// The timelines of the platforms in the policy, in the order of `Platform.allCases`. If the policy has no
-    /// platform, one timeline without boundaries.
-    package let known: [Timeline]
-    /// For each platform, in the order of `Platform.allCases`, an array with its timeline, as `possible(for:)` returns
-    /// it.
-    private let lists: [[Timeline]]
-
-    package init(eras: [Era], releases: [Release], buildNumbers: Policy.BuildNumbers?) {
-        func timeline(_ platform: Platform?) -> Timeline {
-            Timeline(platform: platform, eras: eras, releases: releases, buildNumbers: buildNumbers)
-        }
-        let namedPlatforms = Set(eras.flatMap(\.begins.keys)).union(releases.map(\.platform))
-        let withoutBoundaries = timeline(nil)
-        let all = Platform.allCases.map { platform in
-            namedPlatforms.contains(platform) || (platform.inheritsFromIOS && namedPlatforms.contains(.iOS))
-                ? timeline(platform) : withoutBoundaries
-        }
-        lists = all.map { [$0] }
-        let known = zip(Platform.allCases, all).filter { platform, _ in namedPlatforms.contains(platform) }.map(\.1)
-        self.known = known.isEmpty ? [withoutBoundaries] : known
-    }
-
-    /// Rule A3: returns the timelines of the platforms on which the app can have been acquired.
-    ///
-    /// - Parameter platform: the platform in the customer's signed artifact. If it is nil, every platform in the policy
-    ///   is possible. If the policy doesn't mention the platform, its timeline has no boundaries.
-    package func possible(for platform: Platform?) -> [Timeline] {
-        guard let platform else { return known }
-        return lists[platform.ordinal]
     }
 }

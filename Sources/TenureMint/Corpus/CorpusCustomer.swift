@@ -3,7 +3,7 @@ import TenureAppStore
 import TenureCore
 import TenureJSON
 
-/// The facts about the customer of one line. They depend only on the seed and the number of the line.
+/// The facts about the customer of one line of a `Corpus`. They depend only on the seed and the number of the line.
 struct CorpusCustomer {
     let kind: CorpusKind
     /// The number of the customer's first line.

@@ -52,8 +52,8 @@ package enum JWSDefect: String, CaseIterable, Sendable, Hashable {
         case .wrongBundle, .wrongBundleCase, .decomposedBundle, .noBundle:
             [.appTransaction, .transaction, .notification]
         case .wrongAppAppleID, .noAppAppleID: [.appTransaction, .notification]
-        // Renewal info never names its app. If it doesn't name its environment either, verifiers must reject it, too.
         case .unknownEnum: [.appTransaction, .transaction, .renewalInfo]
+        // Renewal info can have the defects of the environment, too, although it never names its app.
         default: [.appTransaction, .transaction, .renewalInfo, .notification]
         }
     }
@@ -64,6 +64,7 @@ package enum JWSDefect: String, CaseIterable, Sendable, Hashable {
         case .noAlgorithm: draft.algorithm = nil
         case .algorithmNone:
             draft.algorithm = "none"
+            // A single zero byte takes the place of the signature.
             draft.finish = { $0.prefix(through: $0.lastIndex(of: UInt8(ascii: ".")) ?? 0) + Array("AA".utf8) }
         case .algorithmLowerCase: draft.algorithm = "es256"
         case .algorithmES384: draft.algorithm = "ES384"

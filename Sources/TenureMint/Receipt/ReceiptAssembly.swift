@@ -3,43 +3,6 @@ import CryptoExtras
 import Foundation
 import TenureAppStore
 
-/// The format of a receipt around its attributes.
-package struct ReceiptStyle: Sendable, Hashable {
-    /// How the ASN.1 is encoded.
-    package enum Form: Sendable, Hashable {
-        /// Definite lengths and sorted attributes, as the App Store writes them.
-        case der
-        /// Indefinite lengths, the content in chunks, and unsorted attributes, as Xcode and OpenSSL's streams write
-        /// them.
-        case ber
-    }
-
-    /// The digest algorithm of the signature.
-    package enum Digest: Sendable, Hashable {
-        /// The digest of receipts that the App Store signed before January 24, 2025.
-        case sha1
-        case sha256
-    }
-
-    package var form: Form
-    package var digest: Digest
-    /// Whether the receipt has signed attributes. Apple's receipts don't have them, but OpenSSL and BouncyCastle add
-    /// them by default.
-    var hasSignedAttributes: Bool
-    /// Whether the signature's algorithm includes the digest algorithm, unlike `rsaEncryption`.
-    var namesDigestInSignature: Bool
-
-    package init(
-        form: Form = .der, digest: Digest = .sha256, hasSignedAttributes: Bool = false,
-        namesDigestInSignature: Bool = false
-    ) {
-        self.form = form
-        self.digest = digest
-        self.hasSignedAttributes = hasSignedAttributes
-        self.namesDigestInSignature = namesDigestInSignature
-    }
-}
-
 /// An unfinished receipt. Each part can be corrupted before or after it is signed.
 struct ReceiptAssembly {
     /// The signed content: the encoded attributes.
@@ -90,6 +53,7 @@ struct ReceiptAssembly {
 
     /// Signs and encodes the receipt: a ContentInfo with SignedData (RFC 5652, sections 3 and 5.1).
     func bytes() throws -> [UInt8] {
+        // The tag 0x30 is a SEQUENCE, and 0xA0 is [0].
         let wrap = style.form == .ber ? DERWriter.indefinite : DERWriter.element
         let digest = algorithm(digestOID ?? (style.digest == .sha1 ? OID.sha1 : OID.sha256))
         var encapsulated = DERWriter.objectIdentifier(OID.data)
@@ -109,6 +73,7 @@ struct ReceiptAssembly {
         guard style.form == .ber else { return DERWriter.octetString(bytes) }
         let chunks = stride(from: 0, to: bytes.count, by: chunkSize)
             .map { DERWriter.octetString(Array(bytes[$0..<min($0 + chunkSize, bytes.count)])) }
+        // The tag of an OCTET STRING that consists of others.
         return DERWriter.indefinite(0x24, chunks.flatMap { $0 })
     }
 

@@ -4,7 +4,7 @@ import TenureCore
 package import TenureJSON
 
 extension ReceiptDraft {
-    /// Sets one attribute from text, as in `--set field=value`.
+    /// Sets one attribute from text, as in `tenure mint --set field=value`.
     ///
     /// The names are the names in `verifyReceipt`, or `attribute_N` for an attribute without a name. An attribute of a
     /// purchase has a name such as `in_app.0.product_id`. Purchases are numbered from 0, and the next free number adds

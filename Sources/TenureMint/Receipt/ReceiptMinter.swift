@@ -96,6 +96,7 @@ package struct ReceiptMinter: Sendable {
 
     private var sandbox: ReceiptDraft {
         var draft = production
+        // The original purchase date is 2013-08-01T07:00:00Z.
         draft.add([
             .receiptType: .text(ReceiptType.productionSandbox.rawValue), .appAppleID: .number(0),
             .developerID: .number(0), .downloadID: .number(0), .versionExternalIdentifier: .number(0),

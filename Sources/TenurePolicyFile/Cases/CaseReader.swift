@@ -7,8 +7,8 @@ import TenureCore
 struct CaseReader {
     /// Collects the mistakes in the file.
     var reading: Reading
-    /// The document of the policy that a case without changes tests: at first the policy file, and then with the
-    /// changes at the top of the file of cases. Nil if each case has a whole policy.
+    /// The policy that the cases test, as a document. At first it is the policy file. `cases(of:)` applies the changes
+    /// at the top of the file of cases. Nil if each case has a whole policy.
     var basePolicy: DocumentNode?
     /// The base policy, kept so that it is read only once for all cases without changes; nil before.
     private(set) var unchangedPolicy: Policy?
@@ -41,6 +41,7 @@ struct CaseReader {
     private mutating func policyCase(_ part: Part, now: Date?) -> PolicyCase? {
         guard let fields = fields(part, .policyCase) else { return nil }
         let name = fields["name"].flatMap { $0.name(&reading, example: "bought build 37 in 2014") }
+        // Nil if the case has no `now`; `.some(nil)` if its `now` can't be read, which is reported there.
         let ownNow = fields["now"].map { $0.dayOrInstant(&reading) }
         guard let now = ownNow ?? now else {
             if ownNow == nil {
@@ -69,6 +70,7 @@ struct CaseReader {
         let environment = environment(fields["environment"]) ?? .production
         let app = list(fields["app"])
         let transactions = list(fields["transactions"])
+        // The environments of the app artifacts, then those of the transactions.
         let environments = (app + transactions).map { self.environment(of: $0) ?? environment }
         // Rule I3 of Docs/decision-rules.md: if there is evidence of Production, evidence of other environments is
         // ignored.
@@ -316,7 +318,7 @@ struct CaseReader {
     /// Reads one reason code or a list of reason codes. Unknown codes are mistakes: a case that forbids a misspelled
     /// code would always pass.
     private mutating func codes(_ part: Part?) -> [String] {
-        oneOrMore(part, example: "[purchases]").compactMap { $0.word(&reading, of: Reason.Code.self)?.rawValue }
+        oneOrMore(part, example: "[eraHonored]").compactMap { $0.word(&reading, of: Reason.Code.self)?.rawValue }
     }
 }
 

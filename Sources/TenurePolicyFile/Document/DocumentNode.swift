@@ -1,24 +1,5 @@
 import TenureCore
 
-/// A position in a file. Lines and columns are counted from 1, columns in Unicode scalars.
-package struct SourcePosition: Sendable, Hashable, CustomStringConvertible {
-    package let file: String
-    package let line: Int
-    package let column: Int
-
-    package init(file: String, line: Int = 1, column: Int = 1) {
-        self.file = file
-        self.line = line
-        self.column = column
-    }
-
-    /// The position as compilers write it, such as `policy.yaml:12:7`.
-    package var description: String { "\(file):\(line):\(column)" }
-
-    /// Returns a value for sorting: positions in the main file come before positions in other files.
-    package func order(mainFile: String) -> (Int, String, Int, Int) { (file == mainFile ? 0 : 1, file, line, column) }
-}
-
 /// A value of a YAML or JSON document with its position. Scalars keep their text: an unquoted `1.10` isn't converted to
 /// a number.
 package struct DocumentNode: Sendable {
@@ -48,7 +29,8 @@ package struct DocumentNode: Sendable {
     /// The maximum depth of nested lists and mappings. It also limits the recursion of all functions on a document.
     static let maximumDepth = 64
 
-    /// Returns a mapping with unique keys. A repeated key is reported, and its later value is left out.
+    /// Returns a mapping with unique keys. A repeated key is reported, and its later value is left out. NUL characters
+    /// are reported, too.
     static func mapping(
         _ entries: [Entry], at position: SourcePosition, reportingTo mistakes: inout [PolicyFileMistake]
     ) -> DocumentNode {

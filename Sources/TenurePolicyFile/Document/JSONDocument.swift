@@ -31,6 +31,7 @@ struct JSONDocument {
         let node = tape.nodes[index]
         let position = position(of: node)
         switch node.kind {
+        // On the tape, names and values follow their object. `next` is the index after a value with all its parts.
         case .object:
             var entries: [DocumentNode.Entry] = []
             var name = index + 1

@@ -14,14 +14,15 @@ package enum Duration {
         if let first = rest.first, "+-".utf8.contains(first) { rest = rest.dropFirst() }
         if rest.elementsEqual("0".utf8) { return 0 }
         var units = Array("wdhms".utf8)
+        // In ISO 8601, hours, minutes and seconds are allowed only after `T`.
+        var isTime = true
         if rest.first == UInt8(ascii: "P") {
             rest = rest.dropFirst()
             units = Array("WDTHMS".utf8)
+            isTime = false
         }
         var total = 0.0
         var hasParts = false
-        // In ISO 8601, hours, minutes and seconds are allowed only after `T`.
-        var isTime = units.count == 5
         var unitsLeft = units[...]
         while !rest.isEmpty {
             if rest.first == UInt8(ascii: "T"), let unitIndex = unitsLeft.firstIndex(of: UInt8(ascii: "T")) {

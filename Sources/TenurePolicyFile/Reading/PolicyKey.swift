@@ -41,7 +41,8 @@ enum PolicyShape: String, CaseIterable, Sendable {
         }
     }
 
-    /// The keys that the mapping must have, each with an example for the message about a missing key.
+    /// The keys that the mapping must have, each with an example for the message about a missing key. The message puts
+    /// backticks around the example, so an example of two values has the two inner backticks.
     var required: [(key: PolicyKey, example: String)] {
         switch self {
         case .policy:

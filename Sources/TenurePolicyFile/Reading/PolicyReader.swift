@@ -50,7 +50,6 @@ struct PolicyReader {
         let inDoubt = fields[.inDoubt].flatMap { $0.word(&reading, of: Policy.InDoubt.self) }
         let whileUndetermined = fields[.whileUndetermined].flatMap { self.whileUndetermined($0) }
         let testEnvironments = fields[.testEnvironments].flatMap { $0.word(&reading, of: Policy.TestEnvironments.self) }
-
         let acknowledgments = self.acknowledgments(fields[.acknowledge])
 
         // If the name of an era couldn't be read, an honor may refer to that era. So don't report unknown eras: replace
@@ -95,8 +94,8 @@ struct PolicyReader {
         return root.position(of: mistake.path)
     }
 
-    /// Whether the mistake needn't be reported, because it exists only since a part that couldn't be read was left out.
-    /// The unreadable part was already reported.
+    /// Whether the mistake is only a consequence of a part that couldn't be read. Such a mistake isn't reported,
+    /// because the unreadable part already was.
     private func isConsequence(_ mistake: PolicyMistake) -> Bool {
         // A mistake about an honor is a consequence only if the honor's `era` couldn't be read. So an unknown era is
         // reported even if one of the honor's limits couldn't be read.

@@ -38,9 +38,9 @@ package enum ReleaseListFile {
         }
     }
 
-    /// Says which column of an exported list has which field, as with the option `--map Date=releasedAt`. With a
-    /// mapping, other columns are ignored, platforms may have the names that App Store Connect uses, and the model may
-    /// be a price.
+    /// Says which column of an exported list has which field, like `--map Date=releasedAt` of `tenure policy check`.
+    /// With a mapping, other columns are ignored, platforms may have the names that App Store Connect uses, and the
+    /// model may be a price.
     package struct Mapping: Sendable {
         fileprivate var columns: [String: Column] = [:]
 

@@ -5,7 +5,8 @@ package enum Spelling {
         let written = Array(word.lowercased().unicodeScalars.prefix(64))
         let candidates = known.map { (word: $0, distance: distance(written, Array($0.lowercased().unicodeScalars))) }
         guard let best = candidates.min(by: { $0.distance < $1.distance }) else { return nil }
-        return best.distance <= (word.count < 4 ? 1 : word.count < 9 ? 2 : 3) ? best.word : nil
+        let maximumDistance = word.count < 4 ? 1 : word.count < 9 ? 2 : 3
+        return best.distance <= maximumDistance ? best.word : nil
     }
 
     /// Returns ``did you mean `x`?`` if a known word is similar, and otherwise ``write one of `a`, `b` or `c` ``.
@@ -23,6 +24,7 @@ package enum Spelling {
 
     /// The edit distance: the number of letters to insert, remove, replace, or swap with the next one.
     private static func distance(_ left: [Unicode.Scalar], _ right: [Unicode.Scalar]) -> Int {
+        // Each row has the distances from a prefix of `left` to every prefix of `right`.
         var beforeLast: [Int] = []
         var last = Array(0...right.count)
         for (row, mine) in left.enumerated() {

@@ -88,11 +88,12 @@ package struct SignedPolicy: Sendable, Hashable {
 
     /// Signs a policy.
     ///
-    /// - Throws: an error if apps would reject the result: `tooLarge`, `invalidPolicy`, or `notSigned` if the counter
-    ///   is below 1.
+    /// - Throws: `tooLarge` or `invalidPolicy` if apps would reject the result. `notSigned` if the counter isn't in the
+    ///   range from 1 to `maximumCounter`, or if the key can't sign.
     package init(
         _ policy: Policy, counter: Int64, issuedAt: Date, by key: P256.Signing.PrivateKey
     ) throws(SignedPolicyError) {
+        // The bounds keep `Int64` from overflowing.
         let seconds = Int64(max(0, min(issuedAt.timeIntervalSince1970, 1e12)))
         let payload = JSONValue.object([
             Claim.counter.rawValue: .integer(counter), Claim.iat.rawValue: .integer(seconds),

@@ -9,7 +9,7 @@ struct SentenceFacts {
     private let policy: Policy
     private let languages: [String]
 
-    /// The original version, its kind ("build" or "version"), and the eras that the version proves.
+    /// The original version, its key in the policy (`build` or `version`), and the eras that the version proves.
     private var version: (text: String, key: String, eras: EraSet)?
     /// The purchase date, and the eras that contain it.
     private var date: (date: Date, eras: EraSet)?
@@ -58,22 +58,24 @@ struct SentenceFacts {
     var hasDate: Bool { date != nil }
 
     /// The eras that the date allows, together with `changeoverEras`. Nil if the reasons contain no date.
-    private var erasOfDate: EraSet? { date.map { changeoverEras.map($0.eras.union) ?? $0.eras } }
+    private var erasOfDate: EraSet? { date.map { $0.eras.union(changeoverEras ?? EraSet()) } }
 
-    /// The date on which the app was acquired. Nil if the date excludes all of these eras, or is unknown.
+    /// The date on which the app was acquired. Nil if the date is unknown or excludes all of `eras`. If `eras` is nil,
+    /// only an unknown date gives nil.
     func date(allowing eras: EraSet?) -> Date? {
-        guard let date, let allowed = erasOfDate, eras.map(allowed.isDisjoint) != true else { return nil }
+        guard let date, let erasOfDate else { return nil }
+        if let eras, eras.isDisjoint(with: erasOfDate) { return nil }
         return date.date
     }
 
-    /// The version in which the app was acquired, and its key in the policy (`build` or `version`). Nil if the version
-    /// excludes all of these eras, or is unknown.
+    /// The version in which the app was acquired, and its key in the policy. Nil in the same cases as the date.
     func version(allowing eras: EraSet?) -> (text: String, key: String)? {
-        guard let version, eras.map(version.eras.isDisjoint) != true else { return nil }
+        guard let version else { return nil }
+        if let eras, eras.isDisjoint(with: version.eras) { return nil }
         return (version.text, version.key)
     }
 
-    /// Whether the proofs allow only this era.
+    /// Whether the proofs allow only this era. False if there is no purchase date.
     func proves(era: Int) -> Bool {
         guard let erasOfDate else { return false }
         return (version.map { $0.eras.intersection(erasOfDate) } ?? erasOfDate) == EraSet(from: era, to: era + 1)

@@ -2,6 +2,7 @@ import Foundation
 package import TenureCore
 package import TenureJSON
 
+/// The part of `PolicyFile` that writes policies.
 extension PolicyFile {
     /// Returns the policy as compact JSON, with all releases of its release list. Apps have policies in this form in
     /// their bundles. Reading the JSON gives an equal policy.
@@ -26,6 +27,9 @@ extension PolicyFile {
     }
 
     /// Returns the policy as a JSON value. The other functions named `json` do the same for parts of a policy.
+    ///
+    /// `key => value` makes a member of an object, which is left out if the value is nil. The operator, and `Entry` for
+    /// a member, are declared at the end of this file.
     static func json(_ policy: Policy) -> JSONValue {
         .object([
             .app

@@ -13,9 +13,9 @@ extension String {
     /// quotes, the value ends at white space, a backtick, or an `&` before the next parameter of a URL.
     private var hidingPasswords: String {
         replacing("password", ignoringCase: true) { rest in
-            let sign = rest.drop(while: \.isWhitespace)
-            guard sign.first == "=" else { return ("", rest) }
-            let value = sign.dropFirst().drop(while: \.isWhitespace)
+            let fromSign = rest.drop(while: \.isWhitespace)
+            guard fromSign.first == "=" else { return ("", rest) }
+            let value = fromSign.dropFirst().drop(while: \.isWhitespace)
             let quote = value.first.flatMap { "'\"".contains($0) ? $0 : nil }
             var isEscaped = false
             var isQuoted = quote != nil
