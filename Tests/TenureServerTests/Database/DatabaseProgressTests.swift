@@ -38,7 +38,7 @@ import Testing
                 on: store, trust: trust, isTrial: true, progress: { rebuilt.append([$0, $1]) }, report: { _ in })
             // One batch has up to 64 customers.
             #expect(rebuilt.all == [[total, total]])
-            #expect(outcome == .init(customers: living, changed: 0, stopped: 0))
+            #expect(outcome == .init(customers: living, changed: 0, failed: 0))
         }
     }
 }
