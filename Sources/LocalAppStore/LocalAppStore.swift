@@ -1,5 +1,4 @@
 package import Foundation
-import TenureAppStore
 import TenureCore
 import TenureJSON
 

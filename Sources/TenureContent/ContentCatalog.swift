@@ -1,5 +1,3 @@
-import Foundation
-import TenureAPI
 package import TenureCore
 package import TenureJSON
 

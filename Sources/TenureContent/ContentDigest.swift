@@ -1,5 +1,4 @@
 package import Foundation
-import TenureCore
 import TenureJSON
 
 #if canImport(CryptoKit)

@@ -1,5 +1,4 @@
 package import Foundation
-import TenureAPI
 package import TenureCore
 import TenureJSON
 

@@ -1,5 +1,4 @@
 package import Foundation
-import TenureAPI
 import TenureCore
 import TenureJSON
 

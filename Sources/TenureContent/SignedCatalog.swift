@@ -1,6 +1,4 @@
 package import Foundation
-import TenureAPI
-import TenureCore
 import TenureJSON
 package import TenurePolicyFile
 

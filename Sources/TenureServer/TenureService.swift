@@ -1,8 +1,6 @@
 import Foundation
-import HTTPTypes
 import Hummingbird
 import Logging
-import TenureAPI
 import TenureAppStore
 import TenureCore
 import TenureStore

@@ -3,7 +3,6 @@ import Hummingbird
 import Logging
 import NIOCore
 import ServiceLifecycle
-import TenureCore
 import TenureJSON
 
 /// Serves a local App Store on a port of this machine: its App Store Server API, and the endpoints that control it

@@ -1,4 +1,3 @@
-import HTTPTypes
 import Hummingbird
 
 /// Rejects requests with a `Host` other than this machine. Otherwise a web page could let its own host name resolve to

@@ -1,8 +1,6 @@
 import AsyncHTTPClient
-import Foundation
 import NIOCore
 import NIOHTTP1
-import TenureAppStore
 import TenureJSON
 
 /// Posts notifications as the App Store does.

@@ -1,4 +1,3 @@
-import Foundation
 import TenureAppStore
 import TenureCore
 

@@ -1,5 +1,4 @@
 import Foundation
-import TenureAppStore
 import TenureCore
 import TenurePolicyFile
 

@@ -1,8 +1,6 @@
 import Foundation
-import HTTPTypes
 import Hummingbird
 import TenureAppStore
-import TenureCore
 import TenureJSON
 import TenureMint
 

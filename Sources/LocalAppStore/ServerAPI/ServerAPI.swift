@@ -4,7 +4,6 @@ package import Hummingbird
 import TenureAppStore
 import TenureCore
 import TenureJSON
-import TenureMint
 
 /// The App Store Server API of a local App Store, with Apple's paths, responses and errors.
 package struct ServerAPI: Sendable {

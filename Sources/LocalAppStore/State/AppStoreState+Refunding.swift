@@ -1,6 +1,5 @@
 import Foundation
 package import TenureAppStore
-import TenureCore
 
 /// Asking for refunds, and granting or declining them. These operations are only for in-app purchases: no notification
 /// reports a refund of the app.

@@ -1,6 +1,4 @@
-import Foundation
 import TenureAppStore
-import TenureCore
 
 /// Family Sharing. A *share* is what a family member has of another member's purchase: a separate transaction and, if a
 /// subscription is shared, a separate subscription. Shares follow the purchaser's transactions and subscription.

@@ -1,6 +1,5 @@
 import Foundation
 import TenureAppStore
-import TenureCore
 
 /// The operations on subscriptions that already exist, and what happens at the end of a period.
 extension AppStoreState {

@@ -1,7 +1,5 @@
 import Foundation
 import Synchronization
-import TenureAppStore
-import TenureCore
 import TenureJSON
 
 /// The app transaction, the sign-in, and the receipt.

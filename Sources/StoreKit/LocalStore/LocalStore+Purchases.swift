@@ -1,6 +1,4 @@
-import Foundation
 import Synchronization
-import TenureAppStore
 import TenureJSON
 
 /// The products on sale, and purchases. A test sets `LocalStore.Behavior.purchases` to choose how purchases end.

@@ -1,6 +1,5 @@
 import Foundation
 import Synchronization
-import TenureAppStore
 
 /// Returns transactions and the statuses of subscriptions, and finishes transactions.
 extension LocalStore {

@@ -1,5 +1,4 @@
 public import Foundation
-import TenureAppStore
 import TenureJSON
 
 /// The App Store of a country.

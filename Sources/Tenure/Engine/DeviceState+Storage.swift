@@ -1,5 +1,4 @@
 import Foundation
-import TenureCore
 
 /// Reads and writes the stored state, and adopts what other processes have written.
 extension DeviceState {

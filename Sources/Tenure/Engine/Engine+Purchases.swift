@@ -1,5 +1,3 @@
-import TenureCore
-
 /// Records new purchases, and finishes their transactions.
 extension Engine {
     /// Records each transaction of `Transaction.updates`, and then begins a search of the App Store, until its task is

@@ -1,5 +1,4 @@
 import Foundation
-import TenureCore
 
 /// Determines what the customer may use. A *search* reads the App Store, decides or asks the service, stores the
 /// result, and publishes it.

@@ -1,5 +1,3 @@
-import TenureCore
-
 /// Finishes transactions as `Options.finishing` says. Only the engine's actor uses it.
 final class PurchaseFinisher {
     private let device: DeviceState

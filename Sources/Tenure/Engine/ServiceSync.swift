@@ -1,6 +1,5 @@
 import Foundation
 import TenureAPI
-import TenureCore
 
 /// Sends the customer's artifacts (what the App Store signed) to the service, and applies the response. Only the
 /// engine's actor uses it.

@@ -1,4 +1,3 @@
-import Foundation
 import TenureJSON
 
 #if canImport(CryptoKit)

@@ -1,5 +1,4 @@
 package import Foundation
-import TenureCore
 import TenureFiles
 
 /// Stores the state in a folder that only the user of the process can read. The folder also has a lock file, and the

@@ -3,7 +3,6 @@ import Crypto
 import Foundation
 import TenureContent
 import TenureContentPublishing
-import TenureCore
 import TenurePolicyFile
 
 struct ContentPublishCommand: AsyncParsableCommand {

@@ -2,7 +2,6 @@ import ArgumentParser
 import Foundation
 import Logging
 import TenureAPI
-import TenureAppStore
 import TenureCore
 import TenureMint
 import TenurePolicyFile

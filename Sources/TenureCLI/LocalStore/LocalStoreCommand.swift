@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
 import LocalAppStore
-import TenureAppStore
 import TenureJSON
 
 struct LocalStoreCommand: AsyncParsableCommand {

@@ -3,7 +3,6 @@ import Foundation
 import LocalAppStore
 import TenureCore
 import TenureJSON
-import TenureMint
 
 struct LocalStoreRunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,7 +1,5 @@
 import ArgumentParser
 import Foundation
-import TenureAPI
-import TenureCore
 import TenureJSON
 import TenureMint
 import TenureRehearsal

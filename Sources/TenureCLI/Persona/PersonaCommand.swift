@@ -1,6 +1,5 @@
 import ArgumentParser
 import Foundation
-import TenureAPI
 import TenureServer
 
 struct PersonaCommand: AsyncParsableCommand {

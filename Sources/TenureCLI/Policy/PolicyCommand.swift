@@ -1,7 +1,4 @@
 import ArgumentParser
-import Foundation
-import TenureAPI
-import TenureCore
 import TenureJSON
 import TenurePolicyFile
 

@@ -1,7 +1,5 @@
 import ArgumentParser
-import Foundation
 import TenureAPI
-import TenurePolicyFile
 import TenureRehearsal
 import TenureServer
 

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Foundation
-import TenureAppStore
 import TenureCore
 import TenureJSON
 import TenurePolicyFile

@@ -1,7 +1,6 @@
 import Foundation
 import LocalAppStore
 import Logging
-import TenureAppStore
 import TenureCore
 import TenureMint
 import TenureServer

@@ -4,7 +4,6 @@ import LocalAppStore
 import NIOCore
 import NIOHTTP1
 import TenureAPI
-import TenureAppStore
 import TenureCore
 import TenureServer
 

@@ -1,9 +1,7 @@
 import ArgumentParser
 import Foundation
 import Logging
-import TenureAppStore
 import TenureCore
-import TenurePolicyFile
 import TenurePolicyLint
 import TenurePostgres
 import TenureServer

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 import TenureAppStore
 import TenureCore
 import TenureFileAttributes

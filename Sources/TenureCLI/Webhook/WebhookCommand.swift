@@ -1,6 +1,5 @@
 import ArgumentParser
 import Foundation
-import TenureCore
 import TenureJSON
 import TenureServer
 import TenureStore

@@ -1,4 +1,3 @@
-import Foundation
 import TenureContent
 
 /// Reads a pack's files to make its archive (a ustar file with all files of the pack) and its manifest. Each file is

@@ -1,6 +1,5 @@
 package import Foundation
 package import TenureContent
-import TenureCore
 package import TenurePolicyFile
 
 #if canImport(CryptoKit)

@@ -1,4 +1,3 @@
-import Foundation
 import TenureContent
 package import TenureCore
 import TenureFileAttributes

@@ -1,7 +1,3 @@
-package import Foundation
-import TenureAppStore
-import TenureCore
-
 /// Generates a file of invented customers for a rehearsal (a dry run of a policy), with all problems that such files
 /// can have, and the expected result (`CorpusTruth`).
 ///

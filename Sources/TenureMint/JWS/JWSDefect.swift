@@ -1,7 +1,6 @@
 import Crypto
 import Foundation
 package import TenureAppStore
-import TenureCore
 import TenureJSON
 import X509
 

@@ -1,6 +1,5 @@
 import Crypto
 import CryptoExtras
-import Foundation
 import TenureAppStore
 
 /// An unfinished receipt. Each part can be corrupted before or after it is signed.

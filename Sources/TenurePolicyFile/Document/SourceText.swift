@@ -1,5 +1,3 @@
-import Foundation
-
 /// The text of a file that a user wrote, checked before it is parsed: UTF-8, of limited size, without control
 /// characters.
 struct SourceText {

@@ -1,4 +1,3 @@
-import Foundation
 import TenureCore
 
 /// Reads a policy from a parsed YAML or JSON document, and collects all mistakes in it.

@@ -1,5 +1,4 @@
 import Foundation
-import TenureCore
 import TenureJSON
 
 #if canImport(CryptoKit)

@@ -1,6 +1,5 @@
 import Foundation
 import TenureCore
-import TenurePolicyFile
 
 /// Finds the rights that existing customers would lose if a new policy replaces the old one. The rules about the
 /// previous policy report these losses.

@@ -1,5 +1,4 @@
 import Foundation
-import TenureCore
 
 /// The horizontal time axis of a chart in the HTML report. Each bar is a month, a quarter or a year, depending on how
 /// many months the chart covers.

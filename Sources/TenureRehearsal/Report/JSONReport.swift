@@ -1,5 +1,3 @@
-import Foundation
-import TenureAPI
 import TenureCore
 package import TenureJSON
 import TenurePolicyFile

@@ -1,6 +1,5 @@
 import Foundation
 import TenureCore
-import TenurePolicyFile
 import TenurePolicyLint
 
 /// The report of a rehearsal (a dry run of a policy over real customers) for a terminal, as lines with a style.

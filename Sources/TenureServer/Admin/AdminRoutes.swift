@@ -1,9 +1,6 @@
-import Foundation
 import HTTPTypes
 import Hummingbird
-import TenureAPI
 import TenureAppStore
-import TenureStore
 
 extension TenureService {
     /// Adds the routes of the admin API, which people, command-line tools and the app's server use. A route's handler

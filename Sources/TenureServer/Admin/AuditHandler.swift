@@ -1,7 +1,5 @@
-import Foundation
 import Hummingbird
 import TenureAPI
-import TenureJSON
 import TenureStore
 
 /// The route that lists the audit trail: what admin keys changed or exported, and which of their requests were refused.

@@ -1,4 +1,3 @@
-import Foundation
 import TenureCore
 import TenureJSON
 import TenureStore

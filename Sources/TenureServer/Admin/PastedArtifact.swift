@@ -1,7 +1,6 @@
 import Foundation
 import TenureAPI
 import TenureAppStore
-import TenureCore
 import TenureJSON
 
 /// An artifact that support pasted to find its customer: whether it can be verified, and the IDs in it.

@@ -1,6 +1,5 @@
 import Crypto
 import Foundation
-import TenureAPI
 import TenureCore
 import TenureJSON
 

@@ -1,5 +1,4 @@
 import Foundation
-import TenureAppStore
 import TenureCore
 
 /// Fetches what the App Store has of one customer: all transactions, the status of each subscription, and the app

@@ -1,8 +1,6 @@
 import Foundation
 import Logging
 import TenureAPI
-import TenureAppStore
-import TenureCore
 import TenureStore
 
 /// Fetches the purchase history of each new customer from the App Store, and adds it to the customer.

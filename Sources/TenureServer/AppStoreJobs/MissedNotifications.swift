@@ -2,7 +2,6 @@ import Foundation
 import Logging
 import ServiceLifecycle
 import TenureAPI
-import TenureAppStore
 import TenureCore
 import TenureStore
 

@@ -1,6 +1,5 @@
 package import Foundation
 package import Logging
-import TenureAppStore
 package import TenureCore
 
 /// Asks the App Store to send a `TEST` notification to the URL in App Store Connect, and then for the result.

@@ -1,7 +1,5 @@
-import HTTPTypes
 import Hummingbird
 import Logging
-import TenureAPI
 
 /// Passes each request to the app in its path, as if that app were the only one.
 ///

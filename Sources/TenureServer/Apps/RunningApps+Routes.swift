@@ -1,5 +1,4 @@
 import Hummingbird
-import TenureAPI
 
 /// The responders that `AppsResponder` uses for requests that no running app answers.
 struct AppRoutes: Sendable {

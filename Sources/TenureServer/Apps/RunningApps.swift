@@ -2,7 +2,6 @@ import Foundation
 import Hummingbird
 import Logging
 import ServiceLifecycle
-import TenureAPI
 import TenureCore
 import TenureStore
 

@@ -1,4 +1,3 @@
-import Foundation
 import TenureContent
 import TenureCore
 import TenureFileAttributes

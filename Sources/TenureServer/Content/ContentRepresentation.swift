@@ -3,7 +3,6 @@ import HTTPTypes
 import Hummingbird
 import TenureAPI
 import TenureContent
-import TenureCore
 
 /// The HTTP responses for a published file, with conditions and ranges as in RFC 9110.
 struct ContentRepresentation {

@@ -1,7 +1,4 @@
-import Foundation
-import HTTPTypes
 import Hummingbird
-import NIOCore
 import TenureAPI
 import TenureContent
 import TenureCore

@@ -3,7 +3,6 @@ import Hummingbird
 import TenureAPI
 import TenureContent
 import TenureCore
-import TenureJSON
 import TenureStore
 
 /// The routes that deliver asset packs: files that a purchase unlocks, published together.

@@ -1,5 +1,4 @@
 import Crypto
-import Foundation
 package import TenureAppStore
 import TenureCore
 import TenurePolicyFile

@@ -1,7 +1,4 @@
 import Crypto
-import Foundation
-import TenureAPI
-import TenureAppStore
 import TenureCore
 import TenureJSON
 package import TenureStore

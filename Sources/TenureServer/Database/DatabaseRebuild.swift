@@ -1,4 +1,3 @@
-import Foundation
 package import TenureAppStore
 import TenureCore
 package import TenureStore

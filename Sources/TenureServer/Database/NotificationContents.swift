@@ -1,6 +1,5 @@
 import Foundation
 import TenureAppStore
-import TenureCore
 import TenureJSON
 import TenureStore
 

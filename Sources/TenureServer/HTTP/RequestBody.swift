@@ -2,7 +2,6 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import NIOCore
-import NIOHTTPTypes
 import TenureAPI
 import TenureJSON
 

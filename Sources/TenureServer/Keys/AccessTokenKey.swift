@@ -1,6 +1,4 @@
 import Crypto
-import Foundation
-import TenureCore
 import TenureJSON
 
 /// Makes and checks access tokens. Their MAC is HMAC-SHA256, with a key that is derived from the service's secret and

@@ -1,5 +1,4 @@
 import Crypto
-import HTTPTypes
 import Hummingbird
 
 /// The admin key from the file in the setting `adminKeyFile`. Requests to the admin API send it as a bearer token.

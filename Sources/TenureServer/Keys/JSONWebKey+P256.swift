@@ -1,5 +1,4 @@
 import Crypto
-import Foundation
 import TenureJSON
 
 /// Converts P-256 public keys to JSON Web Keys and back, and computes their key IDs.

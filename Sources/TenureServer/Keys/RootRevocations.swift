@@ -1,7 +1,6 @@
 import Crypto
 import Foundation
 import TenureAPI
-import TenureJSON
 
 /// The offline root's signed list of all keys that it has revoked. A service uses the list with the highest counter.
 struct RootRevocations: Sendable {

@@ -1,5 +1,4 @@
 import Crypto
-import Foundation
 import TenureAPI
 import TenureAppStore
 import TenureCore

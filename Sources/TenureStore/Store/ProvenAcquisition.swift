@@ -1,4 +1,3 @@
-import Foundation
 package import TenureCore
 
 /// What the artifacts of one sync prove about the customer's *acquisition* of the app: when and by which Apple Account

@@ -1,5 +1,4 @@
 package import Foundation
-import TenureCore
 
 /// Stores artifacts that came without proof that they belong to the sender. Such artifacts are stored as an *unbound
 /// customer*.

@@ -1,5 +1,3 @@
-import Foundation
-
 /// Knows whether the database can be written: from a *probe*, a small write that changes nothing, and from recent
 /// failures of other writes.
 actor WriteHealth {

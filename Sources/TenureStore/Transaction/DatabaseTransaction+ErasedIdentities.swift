@@ -1,5 +1,4 @@
 import Crypto
-import Foundation
 import TenureJSON
 
 /// Recognizes erased customers by hashes of their identities, so that notifications don't create these customers again.

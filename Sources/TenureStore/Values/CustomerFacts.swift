@@ -1,4 +1,3 @@
-import Foundation
 package import TenureCore
 
 /// Everything that a decision about entitlements needs: what a customer's artifacts prove, promises (`StoredPromise`),

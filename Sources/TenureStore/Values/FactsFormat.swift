@@ -1,4 +1,3 @@
-import Foundation
 import TenureCore
 
 /// The binary format of `CustomerFacts`, for its writer and its reader.

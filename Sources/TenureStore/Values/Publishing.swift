@@ -1,5 +1,4 @@
 package import Foundation
-import TenureCore
 
 /// A request to publish a policy, with the maximum numbers of customers who may gain or lose something by it.
 package struct RequestedPublication: Sendable, Hashable {

@@ -1,5 +1,3 @@
-import TenureCore
-
 /// An unbound customer, and the customers that its artifacts name. An unbound customer is a list of artifacts that came
 /// without proof that they belong to the sender.
 package struct UnboundCustomer: Sendable {

@@ -1,6 +1,5 @@
 import Foundation
 import TenureContent
-import TenureCore
 import TenureFiles
 import TenureJSON
 

@@ -2,7 +2,6 @@ import Foundation
 import TenureAPI
 import TenureContent
 import TenureCore
-import TenureHTTP
 
 /// Delivers asset packs through links (URLs that expire) from the Tenure service. The service gives links only to packs
 /// that the customer may use.
