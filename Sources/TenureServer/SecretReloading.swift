@@ -5,8 +5,8 @@ import UnixSignals
 
 /// Reloads the TLS certificate, and the secrets of the S3 bucket with the asset packs, on SIGHUP.
 ///
-/// If neither is configured, the signal has no effect. But at a terminal it means that the terminal was closed, so there
-/// it ends the process.
+/// If neither is configured, the signal has no effect. But at a terminal it means that the terminal was closed, so
+/// there it ends the process.
 struct SecretReloading: Service {
     let certificate: ServerCertificate?
     let bucket: S3Links?

@@ -157,9 +157,9 @@ struct ChangeHandlers: Sendable {
         try await checkRealm(of: customer, for: change, by: call.actor)
         let (store, now) = (customers.store, customers.now())
         let requested = RequestedChange(change, actor: call.actor, reason: reason, at: now, request: id)
-        // When merged customers are separated, a `Rederivation` verifies their artifacts again, to find what each customer
-        // has. Most artifacts are verified here, before the transaction of the change, because other requests wait for
-        // that transaction.
+        // When merged customers are separated, a `Rederivation` verifies their artifacts again, to find what each
+        // customer has. Most artifacts are verified here, before the transaction of the change, because other requests
+        // wait for that transaction.
         let derivation = Derivation(verifier: verifier)
         let rederivation =
             change.maySeparateCustomers

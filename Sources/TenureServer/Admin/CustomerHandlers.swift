@@ -16,8 +16,8 @@ struct CustomerHandlers: Sendable {
             json.value(answer)
             json.field("createdAt", details.customer.createdAt)
             json.objects("mergedCustomers", details.members) { $0.fields(of: $1) }
-            // Leaves out the last kinds: the IDs of renewals, order lines and shared purchases. The original transaction
-            // IDs already say which purchases the customer has.
+            // Leaves out the last kinds: the IDs of renewals, order lines and shared purchases. The original
+            // transaction IDs already say which purchases the customer has.
             json.objects("identities", details.identities.filter { $0.kind < .transactionID }) { $0.fields(of: $1) }
             json.objects("promises", details.promises) { $0.fields(of: $1) }
             json.objects("support", details.support) { $0.fields(of: $1) }

@@ -102,8 +102,8 @@ struct SearchHandlers: Sendable {
 }
 
 extension CustomerFacts {
-    /// Whether the customer's signed artifacts contain this ID. The search by ID isn't enough: it also searches the user
-    /// IDs, which the app's server chooses. A user ID may be the same number by chance.
+    /// Whether the customer's signed artifacts contain this ID. The search by ID isn't enough: it also searches the
+    /// user IDs, which the app's server chooses. A user ID may be the same number by chance.
     fileprivate func prove(_ identity: Identity) -> Bool {
         switch identity.kind {
         case .appTransactionID: proofs.contains { $0.id == .appTransaction(identity.value) }

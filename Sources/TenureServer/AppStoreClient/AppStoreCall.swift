@@ -8,8 +8,8 @@ struct AppStoreCall: Sendable, Hashable {
     /// The JSON of the request's body; nil if the request has no body.
     let body: [UInt8]?
 
-    /// Creates a call. The ID, if any, is appended to the endpoint's path. Throws `invalidID` if the ID can't be part of
-    /// a path.
+    /// Creates a call. The ID, if any, is appended to the endpoint's path. Throws `invalidID` if the ID can't be part
+    /// of a path.
     ///
     /// - Parameter query: The names and values of the query. Names without a value are left out.
     init(

@@ -19,8 +19,8 @@ struct PageTrail: Sendable {
     /// - Parameter maximumPages: The most pages to read.
     init(maximumPages: Int) { self.maximumPages = maximumPages }
 
-    /// Counts a page that was read. Returns why the list ends with this page; nil if the page with the token `next` must
-    /// be read, too.
+    /// Counts a page that was read. Returns why the list ends with this page; nil if the page with the token `next`
+    /// must be read, too.
     mutating func ending(hasMore: Bool, next: String?) -> Ending? {
         count += 1
         guard hasMore else { return .lastPage }

@@ -6,8 +6,8 @@ package import TenureStore
 public struct AppConfiguration: Sendable {
     /// The app's name in paths and logs: lowercase letters, digits, hyphens and underscores.
     public var name: String
-    /// The app's settings. The settings that all apps share, such as the port, have an effect only in
-    /// `AppsConfiguration.common`.
+    /// The app's settings. `serve(apps:)` takes the settings that all apps share, such as the port, from the first app.
+    /// In the other apps, they have no effect.
     public var configuration: ServiceConfiguration
     /// Opens the app's database each time that the service starts the app. If this is nil or returns nil, the SQLite
     /// file in the configuration is opened.

@@ -50,8 +50,8 @@ struct AppRunner: Service {
     }
 }
 
-/// Runs the services that depend on an app's configuration. When `RunningApps.reload` has replaced the configuration and
-/// ended these services, runs the services of the new configuration. The database isn't closed meanwhile.
+/// Runs the services that depend on an app's configuration. When `RunningApps.reload` has replaced the configuration
+/// and ended these services, runs the services of the new configuration. The database isn't closed meanwhile.
 private struct AppServices: Service {
     let name: String
     let apps: RunningApps

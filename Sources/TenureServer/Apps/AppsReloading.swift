@@ -9,8 +9,8 @@ struct AppsReloading: Service {
 
     func run() async throws {
         apps.certificate?.report(to: apps.sharedMetrics)
-        // At a terminal, SIGHUP means that the terminal was closed. So the signal ends the process as usual, unless there
-        // is a certificate to reload.
+        // At a terminal, SIGHUP means that the terminal was closed. So the signal ends the process as usual, unless
+        // there is a certificate to reload.
         if apps.certificate == nil, SecretReloading.hasTerminal { return try await gracefulShutdown() }
         for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() {
             do {

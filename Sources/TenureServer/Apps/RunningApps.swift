@@ -228,8 +228,8 @@ final class RunningApps: Sendable {
             }
             state.running[name] = app
             state.failures[name] = nil
-            // The database exists now. If `createsDatabase` stayed true, the existing database would be an error when the
-            // app starts again.
+            // The database exists now. If `createsDatabase` stayed true, the existing database would be an error when
+            // the app starts again.
             if let index = state.configuration.apps.firstIndex(where: { $0.name == name }) {
                 state.configuration.apps[index].configuration.createsDatabase = false
             }

@@ -18,8 +18,8 @@ extension ServiceConfiguration {
         /// limit. Behind a declared proxy, the number limits the concurrent requests of one client instead. The default
         /// is high, because a mobile carrier may use one address for all of its customers.
         public var connectionsPerAddress = 256
-        /// The lowest rate at which a client may send a body, in bytes per second over the last `Timeouts.body` seconds;
-        /// 0 for no limit. The default is the same as in Apache's `mod_reqtimeout`.
+        /// The lowest rate at which a client may send a body, in bytes per second over the last `Timeouts.body`
+        /// seconds; 0 for no limit. The default is the same as in Apache's `mod_reqtimeout`.
         public var bodyRate = 500
 
         /// The defaults of `tenure serve`.

@@ -126,8 +126,8 @@ package struct SettingValues: Sendable {
 
     // MARK: Files
 
-    /// The paths of the files in the settings, and of the key files that the service made, so that no command overwrites
-    /// them.
+    /// The paths of the files in the settings, and of the key files that the service made, so that no command
+    /// overwrites them.
     ///
     /// Not among them are databases, the files of each of several apps, and the certificates to trust.
     package var files: [String] {

@@ -73,8 +73,8 @@ struct KeyAgreement: Sendable {
         """
     }
 
-    /// Stores the fingerprints of these keys, and returns nil. If the database has the fingerprint of another secret, or
-    /// of a signing key that these keys may not replace (`mayReplace`), changes nothing, and returns the stored
+    /// Stores the fingerprints of these keys, and returns nil. If the database has the fingerprint of another secret,
+    /// or of a signing key that these keys may not replace (`mayReplace`), changes nothing, and returns the stored
     /// fingerprints.
     private func conflict(storing keys: SigningKeySet) async throws(ServiceError) -> SharedKeyIDs? {
         do {

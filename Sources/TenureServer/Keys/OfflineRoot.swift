@@ -46,8 +46,8 @@ package struct OfflineRoot: Sendable {
 
     /// Signs a new list of revoked keys: these keys, and all keys that were revoked before.
     ///
-    /// - Parameter counter: The lowest counter that the list may have. Whatever it is, the list's counter is higher than
-    ///   that of the last list.
+    /// - Parameter counter: The lowest counter that the list may have. Whatever it is, the list's counter is higher
+    ///   than that of the last list.
     package func revoke(_ ids: [String], counter: Int64? = nil, at now: Date) throws -> String {
         let (storedContents, key) = try read(try file.existingContents())
         var contents = storedContents

@@ -79,9 +79,9 @@ package struct SecretFile: Sendable {
         owns it, as in Kubernetes)
         """
 
-    /// Replaces the contents atomically, or creates the file. If the path is a symbolic link, the file to which it leads
-    /// is replaced: otherwise a former private key would stay there. The file keeps its owner, because a command may
-    /// run as root while the service doesn't.
+    /// Replaces the contents atomically, or creates the file. If the path is a symbolic link, the file to which it
+    /// leads is replaced: otherwise a former private key would stay there. The file keeps its owner, because a command
+    /// may run as root while the service doesn't.
     package func replace(with contents: [UInt8]) throws(ServiceError) {
         if !exists { try requireNoLink() }
         try write(contents, replacing: true, owner: FilePermissions.owner(ofFileAt: path))

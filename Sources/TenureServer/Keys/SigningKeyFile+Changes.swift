@@ -7,8 +7,8 @@ import TenureJSON
 /// The changes to the file of signing keys: rotations, revocations, and the installation of what the offline root
 /// signed.
 ///
-/// In the chain, each key signed a statement that vouches for the next key. An app that pinned a key of the chain trusts
-/// the key in use, which is the last one.
+/// In the chain, each key signed a statement that vouches for the next key. An app that pinned a key of the chain
+/// trusts the key in use, which is the last one.
 extension SigningKeyFile {
     /// Replaces the key in use. The old key signs a statement that vouches for the new key. Then the old private key is
     /// deleted.

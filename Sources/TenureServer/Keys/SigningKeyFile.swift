@@ -35,8 +35,8 @@ struct SigningKeyFile: Codable, Hashable, Sendable {
     /// The key in use, and all older keys that apps may trust or that signed tokens which may still be valid. The
     /// oldest key is first, and the key in use is last.
     var keys: [Key]
-    /// The last `chain.count + 1` keys form a chain: each key signed a statement that vouches for the next key. These are
-    /// the statements, oldest first. An app that pinned a key of the chain trusts the key in use.
+    /// The last `chain.count + 1` keys form a chain: each key signed a statement that vouches for the next key. These
+    /// are the statements, oldest first. An app that pinned a key of the chain trusts the key in use.
     var chain: [String] = []
     /// The key that waits for the offline root's statement; nil if no key waits.
     var next: NextKey?

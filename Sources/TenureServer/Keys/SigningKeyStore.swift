@@ -26,8 +26,8 @@ struct SigningKeyStore: Sendable {
         return (try keys(in: bytes), bytes)
     }
 
-    /// Changes the keys and replaces the file. Meanwhile, other processes that change the file wait. If `change` throws or
-    /// the process is killed, the file stays unchanged.
+    /// Changes the keys and replaces the file. Meanwhile, other processes that change the file wait. If `change` throws
+    /// or the process is killed, the file stays unchanged.
     func update<Result>(_ change: (inout SigningKeyFile) throws -> Result) throws -> Result {
         let lock = open(folder, O_RDONLY | O_CLOEXEC)
         if lock < 0, errno == ENOENT {

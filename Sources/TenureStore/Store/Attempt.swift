@@ -1,7 +1,7 @@
-/// The result of a transaction that may have to run again; see `Store.retrying`.
+/// The result of one or more transactions that may have to run again; see `Store.retrying`.
 enum Attempt<Value: Sendable>: Sendable {
     case done(Value)
-    /// Nothing was done: another transaction changed the data that the result depends on, or the update is too large
+    /// There is no result: another transaction changed the data that the result depends on, or the update is too large
     /// for one transaction.
     case unfinished
 }
