@@ -113,8 +113,8 @@ public final class Tenure: Sendable {
 extension Tenure {
     /// Creates a client that decides on the device, by the app's own policy. It needs no server.
     ///
-    /// - Throws: `Error.policy` if the policy is missing, empty, not compiled, or of another app; `Error.accessGroup` or
-    ///   `Error.persona` if that option is invalid. For an app that must start anyway, see
+    /// - Throws: `Error.policy` if the policy is missing, empty, not compiled, or of another app; `Error.accessGroup`
+    ///   or `Error.persona` if that option is invalid. For an app that must start anyway, see
     ///   `init(policyIfValid:options:)`.
     public convenience init(policy: PolicySource, options: Options = Options()) throws(Tenure.Error) {
         let setup = Setup(live: options, policy: policy)

@@ -19,8 +19,8 @@ import TenureCore
             PersonaCommand.self, ContentCommand.self, AppsCommand.self,
         ])
 
-    /// Ends the process as ArgumentParser does. ArgumentParser's messages repeat arguments, which may contain passwords, so
-    /// this function hides passwords in them.
+    /// Ends the process as ArgumentParser does. ArgumentParser's messages repeat arguments, which may contain
+    /// passwords, so this function hides passwords in them.
     private static func finish(_ error: any Error) -> Never {
         let code = exitCode(for: error)
         let message = fullMessage(for: error)
@@ -32,8 +32,8 @@ import TenureCore
     /// Throws if an argument or the value of an option is empty, for example because a shell variable isn't set. No
     /// argument of `tenure` may be empty. An empty path would otherwise name the current folder.
     private static func checkForEmptyValues(_ arguments: [String]) throws {
-        // ArgumentParser's completion scripts pass `---completion`, and the word that the user is about to write. That word
-        // may be empty.
+        // ArgumentParser's completion scripts pass `---completion`, and the word that the user is about to write. That
+        // word may be empty.
         guard arguments.first?.hasPrefix("---") != true else { return }
         // After `--`, an argument such as `--x=` is a path.
         let endOfOptions = arguments.firstIndex(of: "--") ?? arguments.endIndex
@@ -77,8 +77,8 @@ import TenureCore
     }
 }
 
-/// Excludes this machine's addresses from the proxies that the environment sets. Otherwise Foundation on Linux would send
-/// a request for a local service, with its key, to the proxy, which can't reach that service.
+/// Excludes this machine's addresses from the proxies that the environment sets. Otherwise Foundation on Linux would
+/// send a request for a local service, with its key, to the proxy, which can't reach that service.
 ///
 /// Call this before anything else: it calls `setenv`, which isn't safe while other threads read the environment.
 private func excludeThisMachineFromProxies() {

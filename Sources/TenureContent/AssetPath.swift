@@ -33,8 +33,8 @@ package enum AssetPath {
         let bytes = Array(path.utf8)
         if bytes.count <= nameSize { return ("", path) }
         guard bytes.count <= prefixSize + 1 + nameSize else { return nil }
-        // The slash between both parts is in neither. It is the first one after which the rest fits into `name`, so the prefix
-        // is as short as possible.
+        // The slash between both parts is in neither. It is the first one after which the rest fits into `name`, so the
+        // prefix is as short as possible.
         let first = bytes.count - nameSize - 1
         let last = min(prefixSize, bytes.count - 1)
         guard let slash = bytes[first...last].firstIndex(of: UInt8(ascii: "/")), slash > 0, slash + 1 < bytes.count
@@ -50,8 +50,8 @@ package enum AssetPath {
     /// Returns the path in NFC and in lower case. Two paths have the same result if some file systems treat them as the
     /// same path.
     static func folded(_ path: String) -> String {
-        // Convert to upper case first: on file systems that ignore case, `ß` equals `ss`, and `ſ` equals `s`. Lower case
-        // alone keeps them different.
+        // Convert to upper case first: on file systems that ignore case, `ß` equals `ss`, and `ſ` equals `s`. Lower
+        // case alone keeps them different.
         path.precomposedStringWithCanonicalMapping.uppercased().lowercased().precomposedStringWithCanonicalMapping
     }
 

@@ -106,8 +106,8 @@ package struct SignedCatalog: Sendable, Hashable {
 
     /// Signs a catalog.
     ///
-    /// - Throws: `invalidCatalog` if clients would reject the result: the counter is out of range, or the payload has more
-    ///   than 1 MiB.
+    /// - Throws: `invalidCatalog` if clients would reject the result: the counter is out of range, or the payload has
+    ///   more than 1 MiB.
     package init(
         _ catalog: ContentCatalog, counter: Int64, issuedAt: Date, by key: P256.Signing.PrivateKey
     ) throws(ContentError) {

@@ -169,8 +169,8 @@ struct LintSubject: Sendable {
     }
 
     /// Returns the names of the entitlements that customers of a release get because of its version, and wouldn't get
-    /// because of their date alone. Tries several dates of the release's sale, and returns the entitlements of the first
-    /// date with any.
+    /// because of their date alone. Tries several dates of the release's sale, and returns the entitlements of the
+    /// first date with any.
     func extraEntitlements(_ release: Release, on platform: LintPlatform) -> [String] {
         guard let number = release.originalAppVersion else { return [] }
         return platform.representativeDates(from: release.lateInstant, until: platform.sale(of: release).until).lazy

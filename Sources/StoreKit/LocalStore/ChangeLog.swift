@@ -16,8 +16,8 @@ struct ChangeLog: Sendable {
     var statuses = Changes<ReceivedSubscription>()
     var storefronts = Changes<Storefront>()
 
-    /// The content of each transaction in the App Store's last report, by transaction ID. A transaction has changed if the
-    /// next report has other content. Nil before the first report about a customer.
+    /// The content of each transaction in the App Store's last report, by transaction ID. A transaction has changed if
+    /// the next report has other content. Nil before the first report about a customer.
     private(set) var knownTransactions: [UInt64: JSONObject]?
     /// The content of each subscription in the last report, by the ID of the subscription's first transaction.
     private var knownSubscriptions: [UInt64: [JSONObject]] = [:]

@@ -39,8 +39,8 @@ struct DeviceContents: Sendable {
         subscriptions = json.objects("subscriptions").compactMap(ReceivedSubscription.init)
     }
 
-    /// Keeps the old signed copy of each transaction and subscription that the App Store only signed again, with the same
-    /// content. Devices do the same.
+    /// Keeps the old signed copy of each transaction and subscription that the App Store only signed again, with the
+    /// same content. Devices do the same.
     mutating func keepCopies(of old: DeviceContents?) {
         guard let old, old.customer == customer else { return }
         let transactionCopies = Dictionary(old.transactions.map { ($0.value.id, $0.value) }) { first, _ in first }
@@ -70,7 +70,8 @@ struct DeviceContents: Sendable {
         }
     }
 
-    /// Returns all transactions. If `withAllConsumables` is false, leaves out finished consumables, except refunded ones.
+    /// Returns all transactions. If `withAllConsumables` is false, leaves out finished consumables, except refunded
+    /// ones.
     private func history(withAllConsumables: Bool) -> [Transaction] {
         transactions.filter {
             withAllConsumables || !$0.isFinished || $0.value.productType != .consumable

@@ -67,15 +67,15 @@ extension LocalStore {
 
     // MARK: The receipt
 
-    /// Fetches the receipt, and writes it where apps look for it. Writes nothing if the customer has no receipt, or if the
-    /// App Store can't be reached. Throws if the folder isn't writable; otherwise an app would look for a receipt that
-    /// never exists.
+    /// Fetches the receipt, and writes it where apps look for it. Writes nothing if the customer has no receipt, or if
+    /// the App Store can't be reached. Throws if the folder isn't writable; otherwise an app would look for a receipt
+    /// that never exists.
     func fetchReceipt() async throws(StoreKitError) {
         if let answer = try? await send(.receipt) { try keepReceipt(answer) }
     }
 
-    /// Fetches the receipt if its file is missing, and blocks the thread meanwhile. If the file can't be written, prints the
-    /// error to standard error, because `receiptURL` can't throw it.
+    /// Fetches the receipt if its file is missing, and blocks the thread meanwhile. If the file can't be written,
+    /// prints the error to standard error, because `receiptURL` can't throw it.
     func fetchReceiptIfMissing() {
         guard !behavior.isOffline, !FileManager.default.fileExists(atPath: receiptFile.path) else { return }
         guard let answer = connection.sendBlocking(.receipt, body()) else { return }

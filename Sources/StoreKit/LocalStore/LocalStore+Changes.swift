@@ -19,7 +19,8 @@ extension LocalStore.State {
         let hasChanged = changeLog.update(
             new, isReturnedByPurchase: { (buying[$0.productID] ?? 0) > 0 && !boughtHere.contains($0.id) },
             isOwn: { boughtHere.contains($0.id) })
-        // The stored app transaction is about one version of the app, so discard it if the same customer has another version.
+        // The stored app transaction is about one version of the app, so discard it if the same customer has another
+        // version.
         if let former = contents?.appVersion, contents?.customer == new.customer, former != new.appVersion {
             appTransaction = nil
         }
@@ -66,8 +67,8 @@ extension LocalStore {
         return nil
     }
 
-    /// Waits until something has changed in the store or on the device, and then gets the store's report. Doesn't wait if
-    /// `hasChanges` returns true.
+    /// Waits until something has changed in the store or on the device, and then gets the store's report. Doesn't wait
+    /// if `hasChanges` returns true.
     private func waitForChanges(unless hasChanges: (borrowing State) -> Bool) async {
         let (wakes, waker) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         // Check for changes under the same lock, so that no change between the check and the wait is missed.

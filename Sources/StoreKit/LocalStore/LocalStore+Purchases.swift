@@ -63,7 +63,8 @@ extension LocalStore {
         return parameters
     }
 
-    /// Sends the request to buy. With a flaw, which a test can set for purchases, the returned transaction is `.unverified`.
+    /// Sends the request to buy. With a flaw, which a test can set for purchases, the returned transaction is
+    /// `.unverified`.
     private func buy(
         _ product: String, _ parameters: JSONObject, _ flaw: Flaw?
     ) async throws -> VerificationResult<Transaction> {

@@ -12,8 +12,8 @@ import TenureJSON
 /// variables. In a test, `run` replaces this device for the length of a closure, and `use` replaces it for the whole
 /// process.
 public final class LocalStore: Sendable {
-    /// The ID of this device. The local App Store signs all values for this ID. If the test sets no ID, the ID is derived
-    /// from the names of customer and device. So it is the same in each run.
+    /// The ID of this device. The local App Store signs all values for this ID. If the test sets no ID, the ID is
+    /// derived from the names of customer and device. So it is the same in each run.
     public let deviceVerificationID: UUID
     /// The file of the legacy receipt: `StoreKit/receipt` in the device's folder, in the sandbox
     /// `StoreKit/sandboxReceipt`.
@@ -185,8 +185,8 @@ public final class LocalStore: Sendable {
 
     // MARK: The device that StoreKit uses
 
-    /// The device on which StoreKit runs in this task: the device of `run`, otherwise the device of `use`, otherwise the
-    /// device that the environment variables `TENURE_LOCAL_STORE_…` describe. Nil if no device is configured.
+    /// The device on which StoreKit runs in this task: the device of `run`, otherwise the device of `use`, otherwise
+    /// the device that the environment variables `TENURE_LOCAL_STORE_…` describe. Nil if no device is configured.
     public static var current: LocalStore? { taskDevice ?? processDevice.withLock { $0 } ?? environmentDevice }
 
     @TaskLocal private static var taskDevice: LocalStore?

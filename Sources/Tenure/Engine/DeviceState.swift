@@ -219,8 +219,8 @@ struct Facts {
     /// How many searches have finished since the app started.
     var finishedSearches = 0
     var hasFinishedSearch: Bool { finishedSearches > 0 }
-    /// How many times the known time was set back, because a newly signed value or the service showed that the clock had
-    /// been wrong.
+    /// How many times the known time was set back, because a newly signed value or the service showed that the clock
+    /// had been wrong.
     var clockCorrections = 0
     /// How many times another Apple Account replaced the known account.
     var accountChanges = 0

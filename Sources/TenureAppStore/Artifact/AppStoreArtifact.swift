@@ -28,8 +28,8 @@ public enum AppStoreArtifact: Sendable, Hashable {
     /// Reads a file: a JWS of any kind, the body of a notification's request, a receipt in BER, DER or Base64, or a
     /// response of `verifyReceipt`. Blanks before and after text are ignored.
     ///
-    /// Throws `malformed` for any other file, and the errors of `UnverifiedJWS`, `VerifyReceiptResponse` and
-    /// `receiptBytes(file:)`.
+    /// Throws `tooLarge`, or `malformed` for any other file. Also throws the errors of `UnverifiedJWS`,
+    /// `VerifyReceiptResponse` and `receiptBytes(file:)`.
     public init(recognizing file: [UInt8]) throws(Rejection) {
         guard file.count <= Self.maximumSize else {
             throw Rejection(

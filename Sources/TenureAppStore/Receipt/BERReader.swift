@@ -64,8 +64,8 @@ struct BERReader {
         let tag = bytes[start]
         guard tag & 0x1F != 0x1F else { throw .unreadable("it has a tag of several bytes") }
         guard tag != 0 else { throw .unreadable("it has end-of-contents octets outside an indefinite length") }
-        // ITU-T X.690, section 8.1.3: less than 0x80 is the length itself, 0x80 means an indefinite length, and a larger
-        // byte has the number of length octets that follow.
+        // ITU-T X.690, section 8.1.3: less than 0x80 is the length itself, 0x80 means an indefinite length, and a
+        // larger byte has the number of length octets that follow.
         let lengthByte = bytes[start + 1]
         var contents = start + 2
         if lengthByte < 0x80 {

@@ -84,8 +84,8 @@ package final class ChainCache: Sendable {
         tables.withLock { $0.headers.first { $0.hasBytes(header) } }
     }
 
-    /// Remembers the header of a JWS after its signature was verified. Headers larger than `maximumHeader` aren't remembered.
-    /// Genuine headers have 4.5 KB.
+    /// Remembers the header of a JWS after its signature was verified. Headers larger than `maximumHeader` aren't
+    /// remembered. Genuine headers have 4.5 KB.
     package func remember(header: ArraySlice<UInt8>, of chain: TrustedChain) {
         guard header.count <= Self.maximumHeader else { return }
         let known = KnownHeader(bytes: Array(header), chain: chain)

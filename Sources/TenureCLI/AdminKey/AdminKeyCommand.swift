@@ -28,7 +28,8 @@ struct AdminKeyCommand: AsyncParsableCommand {
 
 extension StoredAdminKey.Scope: ExpressibleByArgument {}
 
-/// The name in the audit trail for changes that a `tenure` command makes directly in the database, without an admin key.
+/// The name in the audit trail for changes that a `tenure` command makes directly in the database, without an admin
+/// key.
 let commandActor = "command"
 
 struct AdminKeyGenerateCommand: AsyncParsableCommand {

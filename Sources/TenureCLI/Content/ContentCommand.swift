@@ -61,8 +61,8 @@ private func writeSummary(of pack: String, _ fileCount: Int, _ size: Int64) {
 extension ContentFile {
     /// Performs work that reads the files of all packs, and shows on the terminal how many bytes it has read.
     ///
-    /// - Parameter work: reads the files. It must call its parameter `progress` after each read, with the number of bytes
-    ///   that it has read since the last call.
+    /// - Parameter work: reads the files. It must call its parameter `progress` after each read, with the number of
+    ///   bytes that it has read since the last call.
     func showingProgress<Result>(_ work: (_ progress: (Int) -> Void) throws -> Result) throws -> Result {
         let progress = Progress("bytes")
         defer { progress.end() }

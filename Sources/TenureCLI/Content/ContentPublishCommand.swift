@@ -75,8 +75,8 @@ struct ContentPublishCommand: AsyncParsableCommand {
             let files = counted(pack.manifest.files.count, "file")
             let size = byteCount(pack.manifest.installedSize)
             terminal.write("\(pack.name): \(files), \(size), \(pack.isNew ? "new" : "unchanged")")
-            // The catalog keeps the versions with a higher `minimumAppVersion`. Newer apps use those, not the version that
-            // was just published.
+            // The catalog keeps the versions with a higher `minimumAppVersion`. Newer apps use those, not the version
+            // that was just published.
             for version in publication.catalog.catalog[pack.name]?.versions ?? [] {
                 guard let minimum = version.minimumAppVersion,
                     pack.version.minimumAppVersion.map({ $0 < minimum }) ?? true

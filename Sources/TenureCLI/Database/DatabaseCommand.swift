@@ -19,8 +19,8 @@ struct DatabaseCommand: AsyncParsableCommand {
 
 /// Opens the database for one command, runs `body`, and closes the database, even after an error.
 ///
-/// Another program may replace the database file meanwhile, so that `body` or closing fails. Then the function throws an
-/// error that reports the replacement instead of the failure.
+/// Another program may replace the database file meanwhile, so that `body` or closing fails. Then the function throws
+/// an error that reports the replacement instead of the failure.
 ///
 /// - Parameters:
 ///   - opening: whether the database must exist, and of which app it must be. By default, the database of any app is

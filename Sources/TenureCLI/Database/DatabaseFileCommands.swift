@@ -30,8 +30,8 @@ struct DatabaseBackupCommand: AsyncParsableCommand {
                 this command copies only SQLite databases; use \
                 `pg_dump --format=custom --file=\(file) "$DATABASE_URL"`, and restore the backup with `pg_restore`
                 """)
-        // Leave out the database's own file, which is the first: `SQLiteBackup` checks that `file` isn't the database under
-        // another name.
+        // Leave out the database's own file, which is the first: `SQLiteBackup` checks that `file` isn't the database
+        // under another name.
         try FilePlan(reading: selection.database.files.dropFirst() + selection.files, writing: [file])
             .check(replacing: true)
         let backup = try SQLiteBackup(of: path, to: file).run(replacing: force)

@@ -63,16 +63,16 @@ struct DemoCommand: AsyncParsableCommand {
     }
 }
 
-/// Publishes the policy in the folder if its file was changed. The service refuses that if a customer would lose something;
-/// then the function only prints the reason.
+/// Publishes the policy in the folder if its file was changed. The service refuses that if a customer would lose
+/// something; then the function only prints the reason.
 private func publish(_ policy: Policy, of folder: DemoFolder, by client: ServiceClient) async {
     let text = String(decoding: PolicyFile.compile(policy), as: UTF8.self)
     var request = PublishRequest(policy: text, reason: "\(folder.policyPath) was changed")
     do {
         let rehearsal: RehearsalAnswer = try await client.post(
             "/v1/admin/policies/rehearsals", RehearseRequest(policy: text))
-        // Publishing usually needs a confirmation of how many customers gain something. These customers are invented, so
-        // confirm it here.
+        // Publishing usually needs a confirmation of how many customers gain something. These customers are invented,
+        // so confirm it here.
         if rehearsal.gaining > 0, rehearsal.losing == 0 {
             request.giveTo = rehearsal.gaining
             request.rehearsal = rehearsal.id

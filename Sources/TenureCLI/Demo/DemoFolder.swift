@@ -18,8 +18,8 @@ struct DemoFolder {
     /// The key that signs the catalog of the asset packs.
     var policySigningKeyPath: String { path + "/policy-key.pem" }
 
-    /// Creates the folder, with the policy and the files of the asset packs. Throws if the folder can't be written, or if
-    /// it has a database without the demo's policy.
+    /// Creates the folder, with the policy and the files of the asset packs. Throws if the folder can't be written, or
+    /// if it has a database without the demo's policy.
     func prepare() throws {
         let files = FileManager.default
         try makeFolder(path, or: "choose another one with --folder")

@@ -34,7 +34,8 @@ struct Inspection {
         kind = artifact.kindName
         var verified: VerifiedArtifact?
         do {
-            // The file may come from the App Store Server API, so accept app transactions that aren't bound to a device.
+            // The file may come from the App Store Server API, so accept app transactions that aren't bound to a
+            // device.
             verified = try verifier.verify(artifact, from: .appStoreServer, now: now)
             verdict = verified.map { .accepted($0.status, $0.environment) } ?? .unsigned
         } catch {

@@ -5,8 +5,8 @@ import TenureServer
 
 /// The folder with the files of a local App Store. Missing files are created, and existing files are kept.
 ///
-/// Only one process at a time may use the folder. Two processes would mix their operations in the journal, the file with
-/// all operations from which the state is computed.
+/// Only one process at a time may use the folder. Two processes would mix their operations in the journal, the file
+/// with all operations from which the state is computed.
 final class LocalStoreFolder: Sendable {
     let path: String
     /// The descriptor of the file that this process locks.
@@ -38,8 +38,8 @@ final class LocalStoreFolder: Sendable {
     }
 
     deinit {
-        // Unlock explicitly. A process that is just being started has a copy of the descriptor for a moment, and until it
-        // closes the copy, closing this descriptor doesn't release the lock.
+        // Unlock explicitly. A process that is just being started has a copy of the descriptor for a moment, and until
+        // it closes the copy, closing this descriptor doesn't release the lock.
         flock(lock, LOCK_UN)
         _ = Foundation.close(lock)
     }
@@ -54,7 +54,8 @@ final class LocalStoreFolder: Sendable {
             }
             try await performScenario(try ScenarioOnDisk(path: file).read())
         }
-        // `Journal` asks for a header only if the file has no journal. The file has one, unless another program emptied it.
+        // `Journal` asks for a header only if the file has no journal. The file has one, unless another program emptied
+        // it.
         func headerOfEmptyFile() throws -> JournalHeader {
             throw CommandError("`\(journalPath)` is empty; delete it, and start with --scenario")
         }

@@ -1,15 +1,16 @@
 import TenureCore
 import TenurePolicyFile
 
-/// A policy file that a command reads, and the release list (the app's real versions and dates) that the policy may name.
+/// A policy file that a command reads, and the release list (the app's real versions and dates) that the policy may
+/// name.
 struct PolicyOnDisk {
     let path: String
 
     /// Reads the policy's bytes. Throws if the file can't be read.
     func bytes() throws -> [UInt8] { try InputFile(path: path).bytes(limit: PolicyFile.maximumSize) }
 
-    /// The policy's bytes, for a second reading. Nil if the file can't be read. Also nil for standard input and pipes, which
-    /// can be read only once.
+    /// The policy's bytes, for a second reading. Nil if the file can't be read. Also nil for standard input and pipes,
+    /// which can be read only once.
     var bytesIfRereadable: [UInt8]? {
         path == "-"
             ? nil : try? InputFile(path: path).bytes(limit: PolicyFile.maximumSize, acceptsPipe: false)

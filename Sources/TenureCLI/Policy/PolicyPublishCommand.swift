@@ -139,8 +139,8 @@ struct PublishingOptions: ParsableArguments {
         } catch let refusal as ServiceClient.Refusal
             where ["takesRights", "takesMore", "givesRights", "givesMore"].contains(refusal.problem.reason)
         {
-            // Customers would lose or gain something. The service rehearsed again, so there may be two rehearsals: if both
-            // have the same result, the user confirms the one that is already shown.
+            // Customers would lose or gain something. The service rehearsed again, so there may be two rehearsals: if
+            // both have the same result, the user confirms the one that is already shown.
             let repeated: RehearsalAnswer = try await client.get(
                 "/v1/admin/policies/rehearsals/\(ServiceClient.escaped(refusal.problem.rehearsal ?? ""))")
             var rehearsalToConfirm = repeated

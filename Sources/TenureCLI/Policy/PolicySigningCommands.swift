@@ -52,8 +52,8 @@ struct PolicySignCommand: AsyncParsableCommand {
         Terminal.standardError.write("signed with the counter \(counter)")
     }
 
-    /// Returns the counter of the signed policy that `--out` replaces; nil if the file doesn't exist. Throws if the file
-    /// isn't a policy of this app that `key` signed.
+    /// Returns the counter of the signed policy that `--out` replaces; nil if the file doesn't exist. Throws if the
+    /// file isn't a policy of this app that `key` signed.
     private func previousCounter(of policy: Policy, signedBy key: P256.Signing.PrivateKey) throws -> Int64? {
         guard let out, FileManager.default.fileExists(atPath: out) else { return nil }
         let bytes = try InputFile(path: out).bytes(limit: 2 << 20)

@@ -59,8 +59,8 @@ struct SourceExcerpts {
 }
 
 extension String {
-    /// Whether the line has a credential, or a YAML or JSON key for one, such as `password:`. JSON's escapes, such as `\/`
-    /// and `\u0077`, are decoded before the check.
+    /// Whether the line has a credential, or a YAML or JSON key for one, such as `password:`. JSON's escapes, such as
+    /// `\/` and `\u0077`, are decoded before the check.
     fileprivate var mayHaveCredentials: Bool {
         let unescaped = replacing(/\\u00([0-7][0-9A-Fa-f])/) { match in
             UInt8(match.1, radix: 16).map { String(UnicodeScalar($0)) } ?? String(match.0)

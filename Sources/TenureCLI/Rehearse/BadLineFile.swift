@@ -2,8 +2,8 @@ import TenureCore
 import TenureJSON
 import TenureRehearsal
 
-/// Writes the list of a rehearsal's rejected artifacts and rejected lines to a file. A rehearsal (`tenure rehearse`) is the
-/// dry run of a policy over lines with customers' artifacts.
+/// Writes the list of a rehearsal's rejected artifacts and rejected lines to a file. A rehearsal (`tenure rehearse`) is
+/// the dry run of a policy over lines with customers' artifacts.
 ///
 /// Each entry of the list is a JSON object with the number of the line and the reason. A line with several rejected
 /// artifacts has several entries. The file is created with the first entry, and gets its name when it is complete.

@@ -1,8 +1,8 @@
 import Foundation
 import TenureCore
 
-/// Handles Ctrl-C during `tenure rehearse`. The first Ctrl-C requests a report of the results so far. The second ends the
-/// command immediately.
+/// Handles Ctrl-C during `tenure rehearse`. The first Ctrl-C requests a report of the results so far. The second ends
+/// the command immediately.
 ///
 /// `@unchecked`, because Dispatch doesn't declare `source` sendable. The property never changes, and its methods may be
 /// called from any thread.

@@ -13,8 +13,8 @@ final class RehearsalProgress: Sendable {
     private struct State {
         /// When the progress was last printed.
         var lastShown: ContinuousClock.Instant
-        /// When the rehearsal had read all lines, and began to decide. The remaining time of this second step is estimated
-        /// from this instant.
+        /// When the rehearsal had read all lines, and began to decide. The remaining time of this second step is
+        /// estimated from this instant.
         var decidingSince: ContinuousClock.Instant?
         /// Whether the terminal has a progress bar.
         var isShown = false

@@ -42,7 +42,8 @@ extension RehearseCommand {
         let rehearsal = EvidenceRehearsal(
             comparison, app: AppIdentity(bundleID: app.bundleID, appAppleID: app.appleID),
             trust: try trust.configuration(), now: max(comparison.instant, Date()), purchasesAreComplete: !incomplete)
-        // By default, the file of rejected lines is a new file beside the evidence; for standard input, in the current folder.
+        // By default, the file of rejected lines is a new file beside the evidence; for standard input, in the current
+        // folder.
         let freeName = { files.freeName((evidence == "-" ? "rehearsal" : evidence) + ".rejected", "ndjson") }
         let badLines = BadLineFile(path: rejected ?? freeName(), replaces: replacing.force && rejected != nil)
         let outcome = try await rehearsal.run(

@@ -5,9 +5,9 @@ import TenureCore
 import TenureMint
 import TenureServer
 
-/// A Tenure service in this process, on a port of this machine, for a scenario (a test with invented customers and their
-/// purchases). It is the same as the service of `tenure serve`, with settings that make it use the local App Store. Its
-/// database is deleted when the scenario ends.
+/// A Tenure service in this process, on a port of this machine, for a scenario (a test with invented customers and
+/// their purchases). It is the same as the service of `tenure serve`, with settings that make it use the local App
+/// Store. Its database is deleted when the scenario ends.
 actor InProcessService: EntitlementService {
     /// The path of the policy file.
     private let policy: String

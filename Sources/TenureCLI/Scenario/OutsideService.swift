@@ -3,9 +3,9 @@ import LocalAppStore
 import TenureCore
 import TenureServer
 
-/// A service that runs outside this process, for a scenario (a test with invented customers and their purchases). It gets
-/// the notifications of the scenario's local App Store. It uses the time in the file of its setting `clock`, or real time
-/// if it has no such setting.
+/// A service that runs outside this process, for a scenario (a test with invented customers and their purchases). It
+/// gets the notifications of the scenario's local App Store. It uses the time in the file of its setting `clock`, or
+/// real time if it has no such setting.
 struct OutsideService: EntitlementService {
     let client: ServiceUnderTest
     /// The key with which the service signs its tokens for the App Store Server API.

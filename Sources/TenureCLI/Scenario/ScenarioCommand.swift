@@ -123,8 +123,8 @@ struct ScenarioRunCommand: AsyncParsableCommand {
         return try await ScenarioRun(scenario, signer: signer, service: service).play()
     }
 
-    /// The seed of the API key with which a service outside this process signs its requests to the local App Store. `tenure
-    /// scenario settings` has the same seed, so both commands make the same key.
+    /// The seed of the API key with which a service outside this process signs its requests to the local App Store.
+    /// `tenure scenario settings` has the same seed, so both commands make the same key.
     static let seed = "scenarios"
 
     private var logger: Logger {

@@ -18,8 +18,8 @@ struct ScenarioFolder {
 
     /// Creates missing files, keeps existing ones, and sets the clock. The API key is always the one that `seed` gives.
     ///
-    /// - Parameter authority: the test authority to save in the folder if the folder has none. If it is nil, a new one is
-    ///   created.
+    /// - Parameter authority: the test authority to save in the folder if the folder has none. If it is nil, a new one
+    ///   is created.
     init(at path: String, seed: String, now: Date, authority: TestAuthority? = nil) throws {
         self.path = path
         let files = FileManager.default

@@ -1,8 +1,8 @@
 import LocalAppStore
 import TenurePolicyFile
 
-/// A scenario file: a test with invented customers, their purchases, and the expected decisions. `tenure scenario run` runs
-/// it.
+/// A scenario file: a test with invented customers, their purchases, and the expected decisions. `tenure scenario run`
+/// runs it.
 struct ScenarioOnDisk {
     let path: String
 

@@ -22,8 +22,8 @@ struct ServiceUnderTest: Sendable {
     /// The URL to which the App Store posts its notifications.
     var notificationURL: String { url + "/v1/notifications/apple" }
 
-    /// Sends the request with which the app on a device syncs. Returns nil if the device has no artifacts: then the service
-    /// knows no customer.
+    /// Sends the request with which the app on a device syncs. Returns nil if the device has no artifacts: then the
+    /// service knows no customer.
     func sync(_ device: DeviceArtifacts) async throws -> CustomerResponse? {
         let sync = SyncRequest(
             appTransaction: device.appTransaction, transactions: device.transactions,

@@ -57,8 +57,8 @@ struct ServeCommand: AsyncParsableCommand {
         }
     }
 
-    /// Returns the errors and warnings that `tenure policy check` finds, except those that the policy acknowledges (marks
-    /// as intended).
+    /// Returns the errors and warnings that `tenure policy check` finds, except those that the policy acknowledges
+    /// (marks as intended).
     private static func unacknowledgedFindings(in policy: Policy) -> [LintFinding] {
         Linter.findings(in: policy, at: Date()).unacknowledged(.warning)
     }
@@ -146,8 +146,8 @@ struct ServeCommand: AsyncParsableCommand {
         }
     }
 
-    /// Returns the mistakes in the URLs of PostgreSQL databases, without passwords. Parses the URLs as a starting service
-    /// does, and connects to no server.
+    /// Returns the mistakes in the URLs of PostgreSQL databases, without passwords. Parses the URLs as a starting
+    /// service does, and connects to no server.
     private static func mistakesInDatabaseURLs(of configurations: [ServiceConfiguration]) -> [String] {
         configurations.map(\.databasePath).filter(PostgresAddress.isPostgres).compactMap { url -> String? in
             do {
@@ -190,8 +190,8 @@ struct ServeCommand: AsyncParsableCommand {
 }
 
 extension ServiceSettings {
-    /// The mistake that a reload has if `apps` was removed: a running service with several apps can't become a service with
-    /// a single app. Otherwise empty. `apps` is nil, too, if it can't be read: then its own mistakes are reported.
+    /// The mistake that a reload has if `apps` was removed: a running service with several apps can't become a service
+    /// with a single app. Otherwise empty. `apps` is nil, too, if it can't be read: then its own mistakes are reported.
     fileprivate var reloadMistakes: [String] {
         apps == nil && mistakes.isEmpty ? ["`apps` was removed; restore it, or restart the service"] : []
     }

@@ -166,8 +166,8 @@ extension ServiceFile {
                 let keys = Self.webhookKeys.joined(separator: ", ")
                 values.addMistake("\(position(key)): a webhook has no `\(key.string ?? "")`; its keys are \(keys)")
             }
-            // Returns the string of a key that the webhook must have. If it is missing or empty, adds a mistake and returns
-            // an empty string.
+            // Returns the string of a key that the webhook must have. If it is missing or empty, adds a mistake and
+            // returns an empty string.
             func required(_ key: String) -> String {
                 if let text = mapping[Node(key)]?.string, !text.isEmpty { return text }
                 let position = position(mapping[Node(key)] ?? node)

@@ -8,8 +8,8 @@ import TenureStore
 
 /// The settings of `tenure serve` from file, environment and command line, with all mistakes in them.
 struct ServiceSettings {
-    /// The configuration, which is usable only if there are no mistakes. Nil if none could be made. If there are several
-    /// apps, it has the settings that all apps share, such as the address of the service.
+    /// The configuration, which is usable only if there are no mistakes. Nil if none could be made. If there are
+    /// several apps, it has the settings that all apps share, such as the address of the service.
     let configuration: ServiceConfiguration?
     /// The apps of a service with several apps. Nil for a service with a single app, and if `apps` can't be read.
     let apps: AppsConfiguration?
@@ -20,8 +20,8 @@ struct ServiceSettings {
     let isCheck: Bool
     /// The mistakes, one line each.
     private(set) var mistakes: [String]
-    /// Warnings, for example about settings without effect, such as variables with unknown names. `--check` fails on them,
-    /// and a starting service logs them.
+    /// Warnings, for example about settings without effect, such as variables with unknown names. `--check` fails on
+    /// them, and a starting service logs them.
     let warnings: [String]
 
     /// Reads the settings.

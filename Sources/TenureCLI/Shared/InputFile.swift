@@ -12,8 +12,8 @@ struct InputFile {
 
     /// Reads the whole file. Throws if the file can't be read, or is larger than `limit` bytes.
     ///
-    /// - Parameter acceptsPipe: whether the path may name a pipe. A pipe can be read only once, and opening it waits for a
-    ///   writer. Standard input is always accepted.
+    /// - Parameter acceptsPipe: whether the path may name a pipe. A pipe can be read only once, and opening it waits
+    ///   for a writer. Standard input is always accepted.
     func bytes(limit: Int = AppStoreArtifact.maximumSize, acceptsPipe: Bool = true) throws -> [UInt8] {
         let handle: FileHandle
         if path == "-" {

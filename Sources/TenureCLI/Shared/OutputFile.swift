@@ -18,8 +18,8 @@ struct OutputFile {
 
     /// Writes all bytes or nothing.
     ///
-    /// - Parameter newlineAtEnd: whether to write a line break after the bytes to standard output. A terminal always gets
-    ///   one, and a file never.
+    /// - Parameter newlineAtEnd: whether to write a line break after the bytes to standard output. A terminal always
+    ///   gets one, and a file never.
     func write(_ bytes: [UInt8], newlineAtEnd: Bool = true) throws {
         guard let path else {
             // On a terminal, escape hidden characters. JSON gets JSON's own escapes, so that it stays valid.

@@ -3,11 +3,11 @@ import Logging
 import TenurePostgres
 import TenureServer
 
-/// The file that records which PostgreSQL server a service last used as the primary (the server that accepts writes). It is
-/// in the folder of the service's keys.
+/// The file that records which PostgreSQL server a service last used as the primary (the server that accepts writes).
+/// It is in the folder of the service's keys.
 ///
-/// After a failover (another server became the primary), a restarted service may reach only the old primary. Without this
-/// file, it would write to the old primary.
+/// After a failover (another server became the primary), a restarted service may reach only the old primary. Without
+/// this file, it would write to the old primary.
 struct PrimaryFile {
     let path: String
     /// The logger of the service, which writes the file. Nil for commands, which only read it.

@@ -21,8 +21,8 @@ final class StreamedFile {
 
     private static let suffix = ".partial"
 
-    /// Creates the temporary file, or opens the device or pipe at the path. Throws if that isn't possible, or if the final
-    /// file exists and may not be replaced.
+    /// Creates the temporary file, or opens the device or pipe at the path. Throws if that isn't possible, or if the
+    /// final file exists and may not be replaced.
     init(path: String, replacing: Bool, permissions: mode_t = 0o666) throws {
         self.path = path
         replaces = replacing
@@ -53,7 +53,8 @@ final class StreamedFile {
 
     /// Gives the complete file its name, and flushes its folder.
     ///
-    /// It is an error, too, if the folder can't be flushed: the file is complete, but a loss of power may remove its name.
+    /// It is an error, too, if the folder can't be flushed: the file is complete, but a loss of power may remove its
+    /// name.
     ///
     /// - Parameter freeName: returns another name if another command has created a file with the name meanwhile.
     ///   Without `freeName`, that is an error.

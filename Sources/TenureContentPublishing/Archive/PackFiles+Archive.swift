@@ -19,8 +19,8 @@ extension PackFiles {
         }
     }
 
-    /// The size of the buffer in bytes. A chunk (4 MiB of a file, with its own digest) is a multiple of this size. Each read
-    /// fills the buffer, unless the file ends. So no read crosses the end of a chunk, as `FileHashes` requires.
+    /// The size of the buffer in bytes. A chunk (4 MiB of a file, with its own digest) is a multiple of this size. Each
+    /// read fills the buffer, unless the file ends. So no read crosses the end of a chunk, as `FileHashes` requires.
     private static let bufferSize = 1 << 20
 
     /// The size that the archive will have, in bytes: for each file a header and its contents, padded to a multiple of
@@ -32,8 +32,9 @@ extension PackFiles {
     /// - Parameters:
     ///   - progress: called with the number of bytes of files that were read since the last call.
     ///   - use: called with all bytes of the archive, in order.
-    /// - Throws: `changed` if a file changed after its folder was scanned, and the errors of `use`. Also `rejectedFiles` if
-    ///   a file doesn't fit into the archive, `unreadable`, and `invalidContent` if clients would reject the manifest.
+    /// - Throws: `changed` if a file changed after its folder was scanned, and the errors of `use`. Also
+    ///   `rejectedFiles` if a file doesn't fit into the archive, `unreadable`, and `invalidContent` if clients would
+    ///   reject the manifest.
     func manifest(
         progress: (Int) -> Void, _ use: (Piece) throws(PublishingError) -> Void = { _ in }
     ) throws(PublishingError) -> PackManifest {

@@ -60,8 +60,8 @@ package struct ContentEmbedder: Sendable {
         return content
     }
 
-    /// Removes the temporary folders of earlier runs that were killed. If a run was killed while neither the old nor the
-    /// new folder was in its place, moves the old folder back.
+    /// Removes the temporary folders of earlier runs that were killed. If a run was killed while neither the old nor
+    /// the new folder was in its place, moves the old folder back.
     ///
     /// - Parameter prefix: the prefix of the names of temporary folders in `parent`.
     private func recover(_ target: String, in parent: String, _ prefix: String) throws(PublishingError) {

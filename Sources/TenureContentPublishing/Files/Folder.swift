@@ -3,8 +3,8 @@ import TenureFileAttributes
 
 /// Lists, creates, locks and exchanges folders.
 enum Folder {
-    /// Returns the names of the files and folders in the folder at `path`, sorted by their bytes. Each name has the same
-    /// bytes as on the disk. A name that isn't UTF-8 is nil.
+    /// Returns the names of the files and folders in the folder at `path`, sorted by their bytes. Each name has the
+    /// same bytes as on the disk. A name that isn't UTF-8 is nil.
     static func names(in path: String) throws(PublishingError) -> [String?] {
         guard let stream = opendir(path) else { throw .reading(path) }
         defer { closedir(stream) }
@@ -71,8 +71,8 @@ enum Folder {
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             throw errno == EWOULDBLOCK ? .locked(folder: folder) : .writing(path)
         }
-        // Unlock explicitly. A process that is just being started has a copy of the descriptor for a moment, and until it
-        // closes the copy, closing this descriptor doesn't release the lock.
+        // Unlock explicitly. A process that is just being started has a copy of the descriptor for a moment, and until
+        // it closes the copy, closing this descriptor doesn't release the lock.
         defer { flock(descriptor, LOCK_UN) }
         return try work()
     }

@@ -19,8 +19,8 @@ package struct ContentPruning: Sendable {
 
 /// Removes files that no recent catalog names, for `tenure content prune`.
 extension ContentFolder {
-    /// Removes each manifest and archive, except those that a catalog of the last 30 days names: the current catalog, or a
-    /// catalog that was replaced in this time.
+    /// Removes each manifest and archive, except those that a catalog of the last 30 days names: the current catalog,
+    /// or a catalog that was replaced in this time.
     ///
     /// - Parameter removing: pass false to find these files without removing them.
     /// - Throws: `notPublished` if the folder has no catalog, and `locked` if another command uses the folder. Also
@@ -49,8 +49,8 @@ extension ContentFolder {
         // were never published.
         for counter in try counters().reversed() where counter < current.counter {
             let catalog = try contents(ofCatalogAt: catalogPath(counter))
-            // A catalog was current until the next catalog was issued. A wrong clock may have put the dates in the wrong
-            // order. Then treat the catalog as current for as long as the next one.
+            // A catalog was current until the next catalog was issued. A wrong clock may have put the dates in the
+            // wrong order. Then treat the catalog as current for as long as the next one.
             let end = next.issuedAt >= catalog.issuedAt ? next.issuedAt : next.end
             if end > start { digests.formUnion(Self.digests(in: catalog.catalog)) }
             next = (catalog.issuedAt, end)

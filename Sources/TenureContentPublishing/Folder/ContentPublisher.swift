@@ -59,8 +59,8 @@ package struct ContentPublisher: Sendable {
     ///   - replacing: whether to ignore the existing catalog in the folder. Then the new catalog has only the versions
     ///     that are published now.
     ///   - progress: called with the number of bytes of files that were read since the last call.
-    /// - Throws: `foreignCatalog` if the existing catalog can't be used, `counterTooLow`, `outputInPack`, and `locked` if
-    ///   another command uses the folder. Also `invalidContent`, and the errors of reading and writing.
+    /// - Throws: `foreignCatalog` if the existing catalog can't be used, `counterTooLow`, `outputInPack`, and `locked`
+    ///   if another command uses the folder. Also `invalidContent`, and the errors of reading and writing.
     package func publish(
         bundleID: String, packs sources: [PackSource], counter: Int64? = nil, at now: Date = Date(),
         replacing: Bool = false, progress: (Int) -> Void = { _ in }
@@ -105,8 +105,8 @@ package struct ContentPublisher: Sendable {
     ) throws(PublishingError) -> (catalog: ContentCatalog?, counter: Int64) {
         guard let text = try folder.catalogText() else { return (nil, 0) }
         if replacing {
-            // Clients reject a catalog with a lower counter, so find the counter even of a catalog that is ignored. If the
-            // catalog can't be read, the file names in `catalogs` have its counter.
+            // Clients reject a catalog with a lower counter, so find the counter even of a catalog that is ignored. If
+            // the catalog can't be read, the file names in `catalogs` have its counter.
             if let counter = (try? SignedCatalog.unverified(text))?.counter { return (nil, counter) }
             return (nil, try folder.counters().max() ?? 0)
         }
@@ -116,8 +116,8 @@ package struct ContentPublisher: Sendable {
         } catch {
             throw .foreignCatalog(path: folder.catalogPath, error)
         }
-        // Remove catalogs that were never published: a publication was killed after it wrote `catalogs/COUNTER.jws`, and
-        // before it replaced `catalog.jws`.
+        // Remove catalogs that were never published: a publication was killed after it wrote `catalogs/COUNTER.jws`,
+        // and before it replaced `catalog.jws`.
         for counter in try folder.counters() where counter > signed.counter {
             unlink(folder.catalogPath(counter))
         }

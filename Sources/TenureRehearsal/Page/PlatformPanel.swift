@@ -103,8 +103,8 @@ struct PlatformPanel {
 
     // MARK: By purchase date
 
-    /// Returns the histogram as SVG: the title and the ticks, the bars, the strip of eras, and the axis. The numbers are
-    /// margins and offsets of texts, in SVG units.
+    /// Returns the histogram as SVG: the title and the ticks, the bars, the strip of eras, and the axis. The numbers
+    /// are margins and offsets of texts, in SVG units.
     private func chart(_ scale: TimeScale) -> String {
         let top = spans?.dates.isEmpty == false ? EraSpans.stripHeight + 22 : 22
         let bottom = top + Self.height

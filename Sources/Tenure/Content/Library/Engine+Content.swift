@@ -43,7 +43,8 @@ extension Engine {
         guard products != device.facts.contentProducts else { return }
         let hadProducts = !device.productIDsToRequest.isEmpty
         device.facts.contentProducts = products
-        // Without product IDs, an earlier search couldn't check an empty list of purchases: see `noteUncheckedPurchases`.
+        // Without product IDs, an earlier search couldn't check an empty list of purchases: see
+        // `noteUncheckedPurchases`.
         let mustSearch = !hadProducts && hasBegunSearch && device.facts.distribution.hasPurchases
         if mustSearch, device.snapshot.transactions?.isEmpty == true { appStore.noteUncheckedPurchases() }
         device.post()
