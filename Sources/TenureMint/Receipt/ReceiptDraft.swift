@@ -6,7 +6,7 @@ package import TenureAppStore
 package struct ReceiptDraft: Sendable, Hashable {
     /// The value of an attribute, before it is encoded.
     package enum Value: Sendable, Hashable {
-        /// A string, encoded as `ReceiptAttribute` specifies. A date attribute can have any text.
+        /// A string, encoded as `ReceiptAttribute` specifies. It may be invalid, such as a date that isn't one.
         case text(String)
         case number(UInt64)
         case flag(Bool)
