@@ -120,8 +120,8 @@ struct ContentEmbedCommand: AsyncParsableCommand {
         commandName: "embed", abstract: "Write asset packs as plain files for the app's bundle.",
         discussion: """
             Writes `<pack>/<path>` for each file, and `content.json`. In Xcode, add the folder to the app as a folder \
-            reference. The client opens these files in place. A pack in the bundle is installed from the first start, without a network. \
-            A version that you publish later is its update.
+            reference. The client opens these files in place. A pack in the bundle is installed from the first start, \
+            without a network. A version that you publish later is its update.
 
             Running the command again replaces the folder that it wrote. The command refuses a folder with other files.
 
