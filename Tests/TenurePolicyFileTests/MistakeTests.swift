@@ -155,7 +155,7 @@ import Testing
         #expect(
             mistakes(text) == """
                 policy.yaml:5:12: `Everything` has no language; write a text for each language, such as `title: { en: Everything }`
-                policy.yaml:7:31: the title is empty; write what customers call it
+                policy.yaml:7:31: the title is empty; write a name for customers
                 policy.yaml:7:42: `de_AT` isn't a language tag; write `de-AT`
                 policy.yaml:8:31: `2015` isn't text; put it in quotes: `"2015"`
                 policy.yaml:8:41: the title has the invisible character U+202E; remove it

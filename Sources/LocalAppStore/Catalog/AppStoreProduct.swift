@@ -54,7 +54,7 @@ package struct SubscriptionOffer: Codable, Sendable, Hashable {
     var type: OfferType
     var discount: OfferDiscountType
     /// The whole length of a free trial, or of an offer that is paid up front. For an offer that is paid as you go,
-    /// only artifacts contain this length: each payment is for the product's `period`.
+    /// this length is only reported: each payment is for the product's `period`.
     var period: CalendarPeriod
     /// The number of payments at the offer's price, for an offer that is paid as you go.
     var count = 1

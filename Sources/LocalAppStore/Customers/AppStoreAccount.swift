@@ -8,7 +8,7 @@ package struct AppStoreAccount: Sendable, Hashable {
     var storefront: Storefront
     /// The name of the account's family in Family Sharing; nil without a family.
     var family: String?
-    /// `AppStore.deviceVerificationID` of each device, starting with the first device.
+    /// `AppStore.deviceVerificationID` of each device. `DeviceArtifacts` are from the first.
     package var devices: [UUID]
     /// Whether the account can pay. If false, every charge fails.
     var billingWorks = true

@@ -34,8 +34,8 @@ package struct DeviceInterface: Sendable {
 
     static func base64(_ bytes: [UInt8]) -> JSONValue { .string(Base64.standard.text(bytes)) }
 
-    /// Returns the number of the store's changes, once it is more than the field `after` of `body`, or after the field
-    /// `seconds` of `body`. Without `seconds`, there is no time limit.
+    /// Returns the number of the store's changes, once it is greater than `after` in the body. If the body has `seconds`,
+    /// waits at most that long.
     private func changes(_ body: JSONObject) async throws -> JSONObject {
         let lastChange = body.integer("after") ?? 0
         guard let seconds = body.integer("seconds") else {

@@ -25,31 +25,31 @@ extension ScenarioReader {
         var events: [Scenario.Event] = []
         guard case .mapping(let entries) = part.node.content else { return nil }
         for entry in entries {
-            let part = Part(entry, under: part.path)
+            let item = Part(entry, under: part.path)
             switch entry.key {
             case "at":
                 timeCount += 1
-                guard let date = part.dayOrInstant(&reading) else { continue }
+                guard let date = item.dayOrInstant(&reading) else { continue }
                 if let earlier, date < earlier {
                     reading.report(
                         "`at` is before the time of the step above, or before `begins`; write a later instant",
-                        at: part.position)
+                        at: item.position)
                 }
                 earlier = date
                 time = .at(date)
             case "after":
                 timeCount += 1
-                guard let seconds = part.duration(&reading, example: "31d") else { continue }
+                guard let seconds = item.duration(&reading, example: "31d") else { continue }
                 if seconds < 0 {
-                    reading.report("`after` can't be negative; write a length of time such as `31d`", at: part.position)
+                    reading.report("`after` can't be negative; write a length of time such as `31d`", at: item.position)
                 }
                 earlier = earlier?.addingTimeInterval(max(0, seconds))
                 time = .after(max(0, seconds))
-            case "store": events += operations(part, of: nil)
-            case "service": if part.word(&reading, of: ServiceWord.self) != nil { events.append(.catchUp) }
+            case "store": events += operations(item, of: nil)
+            case "service": if item.word(&reading, of: ServiceWord.self) != nil { events.append(.catchUp) }
             // `expect` opens the customer's app, which syncs. `known` only asks the service.
-            case "expect", "known": events += expectations(part, customers, opensApp: entry.key == "expect")
-            default: if customers.contains(entry.key) { events += operations(part, of: entry.key) }
+            case "expect", "known": events += expectations(item, customers, opensApp: entry.key == "expect")
+            default: if customers.contains(entry.key) { events += operations(item, of: entry.key) }
             }
         }
         if timeCount != 1 { reading.report("a step needs one of `at: 2014-05-01` and `after: 31d`", at: part.position) }
@@ -110,20 +110,20 @@ extension ScenarioReader {
     /// - Parameter opensApp: whether the customer's app is opened before the service decides.
     private mutating func expectations(_ part: Part, _ customers: [String], opensApp: Bool) -> [Scenario.Event] {
         var events: [Scenario.Event] = []
-        for (name, part) in entries(part, example: "expect: { Ada: { everything: granted } }") {
+        for (name, expected) in entries(part, example: "expect: { Ada: { everything: granted } }") {
             guard customers.contains(name) else {
                 reading.report(
                     "there is no customer `\(name.shortened)`; \(Spelling.advice(for: name, among: customers))",
-                    at: part.position)
+                    at: expected.position)
                 continue
             }
-            for (entitlement, part) in entries(part, example: "everything: granted") {
-                guard let outcome = part.word(&reading, of: Decision.Outcome.self) else { continue }
+            for (entitlement, value) in entries(expected, example: "everything: granted") {
+                guard let outcome = value.word(&reading, of: Decision.Outcome.self) else { continue }
                 events.append(
                     .expect(
                         .init(
                             customer: name, entitlement: entitlement, outcome: outcome, opensApp: opensApp,
-                            position: part.position.description)))
+                            position: value.position.description)))
             }
         }
         return events

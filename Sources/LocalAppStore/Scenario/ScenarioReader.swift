@@ -194,10 +194,10 @@ package struct ScenarioReader {
         let type = fields["type"].flatMap { $0.word(&reading, among: ProductType.allCases) }
         let price = amount(fields["price"])
         var prices: [String: Int64] = [:]
-        if let part = fields["prices"] {
-            for (code, part) in entries(part, example: "prices: { DEU: 10.99 }") {
-                checkStorefront(code, part)
-                prices[code] = amount(part)
+        if let written = fields["prices"] {
+            for (code, item) in entries(written, example: "prices: { DEU: 10.99 }") {
+                checkStorefront(code, item)
+                prices[code] = amount(item)
             }
         }
         let group = fields["group"].flatMap { $0.name(&reading, example: "plans") }

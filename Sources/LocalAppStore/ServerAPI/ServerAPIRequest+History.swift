@@ -98,7 +98,7 @@ private struct HistoryFilter {
     let groups: Set<String>
     let types: Set<ProductType>
     let ownership: OwnershipType?
-    /// True admits only refunded and no longer shared transactions, false only the others.
+    /// True admits only transactions that were refunded or are no longer shared, false only the others.
     let isRevoked: Bool?
 
     init(_ request: ServerAPIRequest) throws(ServerAPIError) {

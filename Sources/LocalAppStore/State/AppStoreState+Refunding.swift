@@ -86,7 +86,7 @@ extension AppStoreState {
         notify(.refundReversed, about: transactions[transaction.index])
     }
 
-    /// Sends a notification about the disputed transaction, with the current state of its subscription.
+    /// Sends a notification about a transaction, with the current state of its subscription.
     private mutating func notify(
         _ type: NotificationType, about transaction: AppStoreTransaction, reason: ConsumptionRequestReason? = nil
     ) { notify(type, app: transaction.app, about: .transaction(transaction, subscription(of: transaction), reason)) }

@@ -45,7 +45,7 @@ package struct AppStoreState: Sendable {
     private var appOfProduct: [Int] = []
     /// The indexes of each family's accounts, by the family's name.
     private(set) var families: [String: [Int]] = [:]
-    /// The indexes of the purchases other than subscriptions that their purchasers share with the family.
+    /// The indexes of the transactions that purchasers share with their families, except those of subscriptions.
     var sharedPurchases: Set<Int> = []
 
     package init(

@@ -119,9 +119,9 @@ struct ContentEmbedCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "embed", abstract: "Write asset packs as plain files for the app's bundle.",
         discussion: """
-            Writes `<pack>/<path>` for each file, and `content.json`. Add the folder to the app in Xcode as a folder. The \
-            client opens these files in place. A pack in the bundle is installed from the first start, without a network. \
-            A version that you publish later is its update.
+            Writes `<pack>/<path>` for each file, and `content.json`. In Xcode, add the folder to the app as a folder \
+            reference. The client opens these files in place. A pack in the bundle is installed from the first start, \
+            without a network. A version that you publish later is its update.
 
             Running the command again replaces the folder that it wrote. The command refuses a folder with other files.
 

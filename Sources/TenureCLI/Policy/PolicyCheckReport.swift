@@ -16,7 +16,7 @@ struct PolicyCheckReport {
     let isCompared: Bool
 
     /// Whether the policy and the release list are valid: no finding is a mistake.
-    var isPolicy: Bool { !findings.contains(where: \.isMistake) }
+    var isValid: Bool { !findings.contains(where: \.isMistake) }
 
     /// Whether the check fails, because of an error that the policy doesn't acknowledge. If `strict` is true, such a
     /// warning fails, too.
@@ -70,7 +70,7 @@ struct PolicyCheckReport {
 
     var json: [UInt8] {
         JSONWriter.object {
-            $0.field("valid", isPolicy)
+            $0.field("valid", isValid)
             $0.field("passed", !fails(strict: false))
             $0.objects("mistakes", findings.filter(\.isMistake)) { writer, finding in
                 Self.write(finding.position, to: &writer)

@@ -76,7 +76,7 @@ struct PublishingOptions: ParsableArguments {
     @Option(help: "The author of the policy, if it isn't the person with the key.")
     var author: String?
 
-    @Flag(help: "Customers keep rights that an earlier policy promised them and the new policy doesn't give.")
+    @Flag(help: "Customers keep the rights that earlier policies promised, even if the new policy gives less.")
     var keepPromises = false
 
     @Option(

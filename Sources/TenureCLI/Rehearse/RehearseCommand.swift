@@ -20,7 +20,7 @@ struct RehearseCommand: AsyncParsableCommand {
             missing.
 
             A condition of --fail-if is a measure, then >, >=, < or <=, then a number or percentage. Measures:
-            lost, gained, changed          customers with another outcome than under --against.
+            lost, gained, changed          customers with another outcome or end date than with --against.
             granted, denied, undetermined  customers with this outcome.
             changesOutcome                 customers who are denied instead of undetermined, or the reverse.
             changesReason                  customers with the same outcome for another reason.

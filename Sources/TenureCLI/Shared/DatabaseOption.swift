@@ -91,7 +91,7 @@ struct DatabaseSelection {
     private static func files(_ allValues: [SettingValues], beside database: DatabaseArgument) -> [String] {
         let policies = allValues.compactMap { $0.text(.policy) }.flatMap { PolicyOnDisk(path: $0).files }
         let primary = allValues.compactMap { $0.text(.keys) }.map { "\($0)/\(PrimaryFile.name)" }
-        // Only set databases: the default one, tenure.sqlite, isn't in use unless it is selected.
+        // Only databases that a setting names: the default, tenure.sqlite, isn't in use unless it is selected.
         let otherDatabases = allValues.filter { $0.isSet(.database) }.compactMap { $0.text(.database) }
             .map { DatabaseArgument(argument: $0) }.filter { !$0.isSame(as: database) }.flatMap(\.files)
         let folder = (database.text as NSString).deletingLastPathComponent

@@ -8,7 +8,7 @@ struct SigningKeyCommand: AsyncParsableCommand {
         commandName: "signing-key", abstract: "List, rotate and revoke the keys that sign entitlement tokens.",
         discussion: """
             An entitlement token tells an app without a network what its customer may use. Apps pin a key, and accept only \
-            tokens that this key signed, or a later key for which it vouches.
+            tokens from this key, or from a later key for which it vouches.
 
             Run `list`, `rotate`, `revoke` and `install` on a machine with the service's folder of keys. Running services \
             read changed keys within a second. Run `root` on a machine without a network. Docs/signing-keys.md explains \

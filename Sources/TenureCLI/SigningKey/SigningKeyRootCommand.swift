@@ -6,9 +6,9 @@ struct SigningKeyRootCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "root", abstract: "Create and use an offline root key, on a machine without a network.",
         discussion: """
-            Apps pin the root instead of a signing key. It signs online keys for a limited period, and revokes them. Keep \
-            its file on two media in two places: without it, the service stops issuing entitlement tokens when the \
-            signing period ends.
+            Apps pin the root instead of a signing key. It signs the service's signing keys for a limited period, and \
+            revokes them. Keep its file on two media in two places: without it, the service stops issuing entitlement \
+            tokens when the signing period ends.
             """,
         subcommands: [
             SigningKeyRootCreateCommand.self, SigningKeyRootSignCommand.self, SigningKeyRootRevokeCommand.self,

@@ -24,7 +24,7 @@ extension Title {
 
     /// Returns the message about the first mistake in a text of the title. Nil if the text has no mistake.
     private static func mistake(in text: String) -> String? {
-        if text.allSatisfy(\.isWhitespace) { return "the title is empty; write what customers call it" }
+        if text.allSatisfy(\.isWhitespace) { return "the title is empty; write a name for customers" }
         if let hidden = text.unicodeScalars.first(where: \.isHiddenInTitle) {
             return "the title has the invisible character \(hidden.codePoint); remove it"
         }

@@ -6,7 +6,7 @@ package import TenureAppStore
 package struct ReceiptDraft: Sendable, Hashable {
     /// The value of an attribute, before it is encoded.
     package enum Value: Sendable, Hashable {
-        /// A string, encoded as `ReceiptAttribute` specifies. A date attribute can have any text.
+        /// A string, encoded as `ReceiptAttribute` specifies. For a date attribute, it may be an invalid date.
         case text(String)
         case number(UInt64)
         case flag(Bool)

@@ -13,14 +13,14 @@ extension PolicyReader {
             return []
         }
         return entries.map { entry in
-            let part = Part(entry, under: part.path)
+            let item = Part(entry, under: part.path)
             if entry.value.isNull {
                 reading.report(
                     "`\(entry.key.shortened)` is empty; write its `products`, its `honors`, or both",
-                    at: part.position, breaking: part.path)
+                    at: item.position, breaking: item.path)
                 return Entitlement(name: entry.key)
             }
-            guard let fields = Fields(part, .entitlement, &reading) else { return Entitlement(name: entry.key) }
+            guard let fields = Fields(item, .entitlement, &reading) else { return Entitlement(name: entry.key) }
             return Entitlement(
                 name: entry.key,
                 title: fields[.title].flatMap { self.title($0, example: "Everything") },

@@ -49,7 +49,7 @@ extension LintRule {
                 at: ["eras", .index(index)],
                 "\(subject.name(index)) never applies: every platform is `new` in a later era",
                 fixes:
-                    "remove the era, or write the build or instant with which the later era begins where the app existed before"
+                    "remove the era, or replace `new` with a build or an instant on each platform where the app existed before"
             )
         }
     }

@@ -53,7 +53,7 @@ extension LintRule {
     static let allowTooShort = LintRule(
         "allow-too-short", .warning, "`whileUndetermined` that allows for less than a day",
         rationale:
-            "A flight, a night or an outage of the App Store is longer than an hour. Owners who are offline for that long are locked out.",
+            "A flight, a night or an outage of the App Store can last for hours. Owners who are offline for that long are locked out.",
         fix: "Allow the entitlements long enough for the App Store to respond: `{ allow: 72h }`."
     ) { subject, report in
         guard case .allow(let seconds)? = subject.policy?.whileUndetermined, seconds < minimumAllowance else { return }

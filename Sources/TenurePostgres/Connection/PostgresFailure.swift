@@ -93,9 +93,9 @@ struct PostgresFailure: Error {
         let detail = lines.joined(separator: "\n").onOneLine
         let isRefusal =
             switch state {
-            // An unknown user, password or database, or one that may not connect.
+            // An unknown user or database, a wrong password, no right to connect, or a rejected option or protocol.
             case _ where state.hasPrefix("28"), "3D000", "42501", "0A000", "22023", "42704": true
-            // libpq's messages for a server without TLS, or with another certificate.
+            // libpq's messages for a server without TLS, or for a certificate or key that isn't accepted.
             case "":
                 (detail.contains("SSL") || detail.contains("certificate") || detail.contains("private key"))
                     && !Self.lossesInHandshake.contains(where: detail.contains)

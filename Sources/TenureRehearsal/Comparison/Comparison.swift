@@ -27,7 +27,7 @@ package struct Comparison: Sendable {
     }
 
     /// Decides for a customer under both policies. Returns one effect for each entitlement, in the order of
-    /// `entitlements`, then one effect for each entitlement that neither policy has and the customer was promised.
+    /// `entitlements`, then one for each entitlement that the customer was promised, and that neither policy has.
     ///
     /// - Parameters:
     ///   - promises: the customer's promises that apply today. A promise is a recorded right that a policy can't take.

@@ -19,8 +19,8 @@ package struct CustomerEffects: Sendable, Hashable {
     /// Whether the version and the date with which the customer got the app prove different eras (periods in which the
     /// app was paid, or free). Also true if the decisions have another reason.
     let hasContradictingProofs: Bool
-    /// The IDs of products that the customer bought and no entitlement of the new policy lists. Consumables are left
-    /// out. Sorted.
+    /// The IDs of products that the customer bought, and that no entitlement of the new policy lists. Consumables are
+    /// left out. Sorted.
     let productsWithoutEntitlement: [String]
 
     /// Whether the customer loses an entitlement even if every promise is kept.

@@ -5,7 +5,7 @@ import TenureStore
 /// ID, such as `appTransactionId`). A bucket has all entries with the same hash of the name, grouped by name.
 ///
 /// Kinds of names differ in reliability (`CustomerNameKind`). If a name is an alias of a more reliable name, its
-/// entries move to the bucket of that name. Otherwise its entries are all lines of one customer.
+/// entries move to the bucket of that name. Otherwise its entries are from all lines of one customer.
 struct Bucket {
     /// The stage in which this bucket is read.
     private let stage: GatheringStage
@@ -46,7 +46,7 @@ struct Bucket {
                 outcome.movedRecords.append((SpillFolder.bucket(of: target, at: stage), record))
             }
             if let target = targets[name].flatMap(joins.target) {
-                // A joined name is a download ID. All accounts of its customer belong together with `target`.
+                // Here, a joined name is a download ID. `target` is another account of the same customer.
                 if joins.isJoined(name) { outcome.joinedAccounts.append((name, target)) }
                 move(to: target, at: GatheringStage(of: target.kind))
             } else if joins.isJoined(name), stage < .accounts {
@@ -55,7 +55,7 @@ struct Bucket {
             } else if joins.isJoined(name), stage == .accounts {
                 move(to: joins.root(of: name), at: .joined)
             } else {
-                // No more reliable name is known, so these are all lines of a customer.
+                // No more reliable name is known, so the group has all entries of one customer.
                 let environments = AppStoreEnvironment.allCases
                 // The remainder is a valid index even if a damaged disk changed the number.
                 let environment = environments[Int(name.environmentIndex) % environments.count]

@@ -138,7 +138,7 @@ extension HTMLReport {
             let transitions = tally.transitions.filter { $0.key.now == key && $0.key.change == change }
             let count = transitions.values.reduce(0, +)
             guard count > 0 else { return nil }
-            let end = change == .loses && key.outcome == .granted ? ", by an earlier end" : ""
+            let end = change == .loses && key.outcome == .granted ? ", because it ends earlier" : ""
             return "\(count.grouped) of them \(change.phrase(of: count))\(end)"
         }
         return parts.isEmpty ? "" : " <span class=\"soft\">(\(parts.joined(separator: "; ").htmlEscaped))</span>"

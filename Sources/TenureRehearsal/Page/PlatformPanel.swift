@@ -108,13 +108,13 @@ struct PlatformPanel {
     private func chart(_ scale: TimeScale) -> String {
         let top = spans?.dates.isEmpty == false ? EraSpans.stripHeight + 22 : 22
         let bottom = top + Self.height
-        let heights = CountScale(upTo: bars.values.map(\.total).max() ?? 0)
-        func height(_ count: Int) -> Double { Self.height * Double(count) / Double(heights.top) }
+        let countScale = CountScale(upTo: bars.values.map(\.total).max() ?? 0)
+        func height(_ count: Int) -> Double { Self.height * Double(count) / Double(countScale.top) }
         let label = "\(name): customers by purchase date, and how \(entitlement) changes"
         var svg =
             "<svg role=\"img\" aria-label=\"\(label.htmlEscaped)\" viewBox=\"0 0 \(Self.width.svg) \((bottom + 32).svg)\">"
         svg += "<text class=\"axisTitle\" x=\"0\" y=\"\((top - 8).svg)\">Customers per \(scale.unitName)</text>"
-        for tick in heights.ticks {
+        for tick in countScale.ticks {
             let y = bottom - height(tick)
             svg +=
                 "<line class=\"grid\" x1=\"\(Self.left.svg)\" y1=\"\(y.svg)\" x2=\"\((Self.width - 6).svg)\" y2=\"\(y.svg)\"/>"

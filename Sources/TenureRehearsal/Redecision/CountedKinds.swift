@@ -1,5 +1,5 @@
 /// Counts customers by kind. Customers who differ only in ways that can't change a decision are of one kind
-/// (`CustomerKinds`), so it is decided only once for all of them. The counts are added to a tally at the end.
+/// (`CustomerKinds`), so a rehearsal decides only once for all of them. The counts are added to a tally at the end.
 ///
 /// The database is read in pages, and each page has its own counts.
 struct CountedKinds: Sendable {

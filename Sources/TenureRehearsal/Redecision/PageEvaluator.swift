@@ -83,7 +83,7 @@ struct PageEvaluator: Sendable {
         }
 
         /// Counts a customer. Decides only for the first customer of a kind, for customers who may become examples, and
-        /// for customers without a kind, if their facts aren't plain or there are too many kinds.
+        /// for customers without a kind: their facts aren't plain, or there are too many kinds.
         mutating func add(
             _ realm: UInt8, _ publicID: UnsafeRawBufferPointer, _ facts: UnsafeRawBufferPointer
         ) throws(StoreError) {

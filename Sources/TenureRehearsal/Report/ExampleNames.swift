@@ -1,5 +1,5 @@
-/// The names under which a report shows example customers: their IDs, or numbers, which identify no one. The numbers
-/// have the order of a hash of the IDs, and so not of the input.
+/// The names under which a report shows example customers: their IDs, or numbers, which identify no one. Customers are
+/// numbered in the order of a hash of their IDs, so the numbers don't reveal the order of the input.
 struct ExampleNames: Sendable {
     /// The number of each example, by the customer's ID.
     private let numbers: [String: Int]

@@ -87,7 +87,7 @@ struct Headline: Sendable, Hashable {
     /// - if there is no old policy: entitlements that honor an era (are given to its customers), but that no customer
     ///   has
     /// - customers with a version and a purchase date that prove different eras
-    /// - products that customers have bought and no entitlement lists
+    /// - products that customers have bought, and that no entitlement lists
     /// - warnings of the linter
     private static func doubts(in report: RehearsalReport) -> [String] {
         let granted = Dictionary(report.entitlements.map { ($0.name, $0.tally.counts.granted) }) { first, _ in first }

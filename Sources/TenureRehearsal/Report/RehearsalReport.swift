@@ -65,8 +65,8 @@ package struct RehearsalReport: Sendable {
     /// The number of customers for whom the new policy changes nothing.
     var unchanged: Int { tally.customers - tally.changingReason - tally.changed }
 
-    /// The entitlements of both policies, then entitlements that neither policy has and customers were promised. A
-    /// promise is a recorded right that a policy can't take.
+    /// The entitlements of both policies, then entitlements that customers were promised, and that neither policy has.
+    /// A promise is a recorded right that a policy can't take.
     var entitlements: [(name: String, tally: EntitlementTally)] {
         Array(zip(tally.entitlements, tally.byEntitlement))
             + tally.promisedOnly.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }

@@ -8,7 +8,7 @@ import TenureCore
 struct ExampleRanks: Sendable {
     /// The ranks of each entitlement, in the order of the tally.
     private let byEntitlement: [EntitlementTally.Ranks]
-    /// The ranks of entitlements that neither policy has and customers were promised.
+    /// The ranks of entitlements that customers were promised, and that neither policy has.
     private let promisedOnly: [String: EntitlementTally.Ranks]
 
     init(of tally: Tally) {

@@ -8,8 +8,8 @@ package struct Tally: Sendable, Hashable {
     package let entitlements: [String]
     /// The counts of each entitlement, in the order of `entitlements`.
     package private(set) var byEntitlement: [EntitlementTally]
-    /// The counts of entitlements that neither policy has and customers were promised, by name. A promise is a right
-    /// that the service recorded, so that later policies can't take it.
+    /// The counts of entitlements that customers were promised, and that neither policy has, by name. A promise is a
+    /// right that the service recorded, so that later policies can't take it.
     package private(set) var promisedOnly: [String: EntitlementTally] = [:]
     /// The counts by platform, version and month.
     private(set) var cells: Cells

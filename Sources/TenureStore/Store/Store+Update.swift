@@ -39,8 +39,8 @@ extension Store {
         return done
     }
 
-    /// Adds a response of the App Store to a customer, and returns the customer. Returns nil if the customer was erased
-    /// in the meantime.
+    /// Saves what `decide` returns for a response of the App Store about a customer. Returns nil if the customer was
+    /// erased in the meantime.
     ///
     /// - Parameters:
     ///   - identities: the identities that the response names.

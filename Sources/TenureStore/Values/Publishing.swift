@@ -60,8 +60,8 @@ package enum PublicationOutcome: Sendable, Hashable {
     case tooManyLosing(Int)
     /// More customers than allowed would gain something: this many.
     case tooManyGaining(Int)
-    /// Too many customers changed since the evaluation, or have promises to mark, to handle them while no other
-    /// transaction writes. Or an earlier publication isn't finished.
+    /// Too many customers changed since they were last evaluated, or have promises that aren't marked as ended yet. Or
+    /// an earlier publication isn't finished.
     case behind
 }
 

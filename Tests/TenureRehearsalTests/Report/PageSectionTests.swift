@@ -120,7 +120,7 @@ struct PageSectionTests {
         let page = try page([("a", shorter)])
         #expect(page.contains("<i class=\"granted\"></i>keeps it <b>0</b> (0.00%)"))
         #expect(page.contains("<i class=\"loses\"></i>loses it <b>6</b> (100.0%)"))
-        #expect(page.contains("<span class=\"soft\">(6 of them lose it, by an earlier end)</span>"))
+        #expect(page.contains("<span class=\"soft\">(6 of them lose it, because it ends earlier)</span>"))
         for (noun, count) in [("build", 4), ("version", 2)] {
             let end = ", \(noun) 1, now ends on June 1, 2016</li>"
             #expect(page.components(separatedBy: end).count - 1 == count, "\(noun)")
