@@ -33,7 +33,7 @@ extension Tenure {
             case missing(name: String)
             /// The app has the resource, but the file can't be opened.
             case unreadable(name: String)
-            /// The resource has no bytes.
+            /// The resource has no text.
             case empty(name: String)
             /// The resource isn't an output of `tenure policy compile` or `tenure policy sign`.
             case invalid(name: String, reason: String)

@@ -14,7 +14,7 @@ package enum StoreError: Error, Sendable, Hashable {
     case unavailable(path: String, detail: String)
     /// The database server isn't running, is still starting, or closed the connection.
     case unreachable(database: String, detail: String)
-    /// The server is running, but its settings don't allow this service to use it.
+    /// The path or URL has no usable database: for example, a file of another program, or a server with wrong settings.
     case unusable(database: String, detail: String)
     /// Other transactions held a lock or all connections for too long.
     case busy

@@ -171,7 +171,7 @@ import Testing
         let found = try finding("version-for-build", [("\"120\"", "\"2015.6.1\"")])
         #expect(
             found.message.hasPrefix(
-                "`2015.6.1` looks like a marketing version named after a year, and on iOS the App Store reports the build (CFBundleVersion): if it is one, customers"
+                "`2015.6.1` looks like a marketing version named after a year, and on iOS the App Store reports the build (CFBundleVersion): if it is a version, customers"
             ))
         #expect(
             found.fix?.hasSuffix(

@@ -92,7 +92,7 @@ extension Tenure {
         await engine.contentArrived(ofPurchase: String(transaction.originalID), transaction: String(transaction.id))
     }
 
-    /// Tells Tenure that the app has delivered the content of a product, on which `Options.Finishing.afterContent`
+    /// Tells Tenure that the app has delivered the content of a product, for which `Options.Finishing.afterContent`
     /// waits. Tenure finishes the product's current transactions, and later transactions of the same subscription. It
     /// doesn't finish consumables: for a consumable, pass its transaction.
     public func contentArrived(for productID: String) async { await engine.contentArrived(forProduct: productID) }

@@ -275,7 +275,7 @@ extension SyncRequest {
         }
     }
 
-    // Limits of one request. The sizes are in bytes.
+    // Limits of one request, sizes in bytes. The transactions leave room for a receipt and renewal infos.
     private static let maximumTransactions = 2000
     private static let maximumRenewals = 100
     private static let maximumTransactionsSize = 3 * 1024 * 1024

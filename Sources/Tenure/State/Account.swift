@@ -17,8 +17,8 @@ package struct Account: Sendable, Hashable {
     private(set) var purchases: [Purchase] = []
     /// The latest renewal info of each subscription.
     package private(set) var renewals: [Renewal] = []
-    /// The text in which the service has signed the account's rights. Nil if the app has no service, or if the service
-    /// hasn't sent a token.
+    /// The service's signed statement of the account's rights. Nil if the app has no service, or if the service hasn't
+    /// sent a token.
     package var entitlementToken: String?
     /// The signed statements, oldest first, in which a trusted key vouches for the key that signed the token.
     var keyStatements: [String] = []

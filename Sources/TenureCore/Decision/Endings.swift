@@ -70,8 +70,8 @@ struct Endings {
                 return (entitlement.honors ?? []).contains { honor in
                     guard honor.era == name, !honor.end(of: era, on: timeline, at: now).hasPassed(at: now)
                     else { return false }
-                    // The era's sale includes its beginning, but not its end. The time from `start` to `end` includes
-                    // `end`, but not `start`.
+                    // The sale includes its beginning, but not its end. The time from `start` to `end` includes `end`,
+                    // but not `start`.
                     let first = max(sale.begin, honor.boughtSince ?? .distantPast)
                     let last = min(sale.end, honor.boughtBefore ?? .distantFuture)
                     return first < last && first <= end && start < last && start < end

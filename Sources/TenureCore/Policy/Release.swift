@@ -35,7 +35,7 @@ public struct Release: Sendable, Hashable {
     /// How the app was sold at that time; nil if the release list doesn't state it.
     public let model: Era.Model?
 
-    /// Any values are accepted. In a list with undated releases, `Policy` reports a dated release in the wrong place.
+    /// Any values are accepted. `Policy` rejects a list with undated releases unless the dated ones are oldest first.
     public init(
         platform: Platform, version: AppVersion?, build: AppVersion?, releasedAt: Moment, model: Era.Model? = nil
     ) {

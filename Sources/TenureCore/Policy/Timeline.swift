@@ -145,8 +145,8 @@ package final class Timeline: Sendable {
     /// date.
     package func end(of era: Int) -> Date? { self.era(after: era).flatMap { beginnings[$0]?.date } }
 
-    /// Returns when the era's sale began (inclusive) and ended (exclusive) on this platform, without changeover
-    /// windows. A date that isn't known is the distant past or future.
+    /// Returns when the app's sale in this era began (inclusive) and ended (exclusive) on the platform, without
+    /// changeover windows. A date that isn't known is the distant past or future.
     package func sale(of era: Int) -> (begin: Date, end: Date) {
         var begin = Date.distantPast
         var end = Date.distantFuture

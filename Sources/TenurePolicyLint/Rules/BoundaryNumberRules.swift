@@ -257,8 +257,8 @@ extension EraChange {
     /// if it may be a build.
     fileprivate func suspicion(of version: AppVersion) -> (kind: String, condition: String)? {
         if version.beginsWithDate { return nil }
-        if isYear(version) { return ("a marketing version named after a year", "if it is one") }
-        if platform.timeline.versionsRise, version.isMajor { return ("a major version", "if it is one") }
+        if isYear(version) { return ("a marketing version named after a year", "if it is a version") }
+        if platform.timeline.versionsRise, version.isMajor { return ("a major version", "if it is a version") }
         guard version.description.contains("."), AppVersion("1").map({ $0 < version }) ?? true else { return nil }
         return ("a marketing version", "if the builds of this app are whole numbers")
     }

@@ -168,8 +168,8 @@ extension LintRule {
     /// era.
     ///
     /// An era is honored if its customers have an entitlement because of it. At the end of an honored era, the reader
-    /// of the policy file reports a missing window as a mistake (ADR 3). At the beginning of one, this rule reports a
-    /// warning.
+    /// of the policy file reports a missing window as a mistake (Docs/adr/0003-changeover-is-required.md). At the
+    /// beginning of one, this rule reports a warning.
     static let noChangeover = LintRule(
         "no-changeover", .error, "a dated change that gives or takes an entitlement, without `changeover`",
         rationale:

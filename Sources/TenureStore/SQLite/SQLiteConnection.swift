@@ -11,8 +11,7 @@ package final class SQLiteConnection: @unchecked Sendable {
     let handle: OpaquePointer
     let path: String
     private var preparedStatements: [SQLText: OpaquePointer] = [:]
-    /// The cached row IDs of headers. Only the writing connection of an `SQLiteDatabase` has this
-    /// cache.
+    /// The cached row IDs of headers. Only the writing connection of an `SQLiteDatabase` has this cache.
     package var headers: HeaderRowIDs?
 
     /// How the connection opens the database's file.
@@ -136,6 +135,7 @@ package final class SQLiteConnection: @unchecked Sendable {
             try execute("COMMIT")
             return value
         } catch {
+            // The rollback may remove rows, so their cached IDs are invalid.
             headers?.forget()
             // Some errors, such as a full disk, have ended the transaction already.
             if isInTransaction { _ = try? execute("ROLLBACK") }

@@ -275,6 +275,7 @@ final class SQLiteWriter: @unchecked Sendable {
         do {
             try write.run(connection)
         } catch {
+            // The rollback may remove rows, so their cached IDs are invalid.
             connection.headers?.forget()
             // A full disk, for example, ends the whole transaction.
             guard connection.isInTransaction else { throw error }

@@ -62,8 +62,8 @@ extension DatabaseTransaction {
     /// ID of the customer into whom this one was merged.
     private func largeCustomer(_ name: CustomerName) throws(StoreError) -> Int64? {
         guard let member = try member(name, forUpdate: false) else { return nil }
-        let sizes = try survivors(of: [member.id], largerThan: Self.maximumFactsBytesPerTransaction)
-        return sizes[member.id]
+        let customers = try survivors(of: [member.id], largerThan: Self.maximumFactsBytesPerTransaction)
+        return customers[member.id]
     }
 }
 

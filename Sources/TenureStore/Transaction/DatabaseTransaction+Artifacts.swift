@@ -112,6 +112,7 @@ extension DatabaseTransaction {
         ))
         """
 
+    /// How many hashes one statement reads, unless it reads only one. With two sizes, few statements are prepared.
     private static let digestsPerStatement = 32
 
     /// The number of a member's artifacts, including artifacts of an unfinished update, which don't count yet.

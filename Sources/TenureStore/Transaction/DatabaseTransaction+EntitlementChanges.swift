@@ -19,11 +19,11 @@ extension DatabaseTransaction {
     /// `silent` is kept. Returns the removed endpoints. If no endpoint is left, customers aren't compared anymore.
     func removeEndpoints(_ silent: [NamedEndpoint]) throws(StoreError) -> [RemovedEndpoint] {
         var removed: [RemovedEndpoint] = []
-        let named = try endpoints()
-        for endpoint in silent where named.contains(endpoint) {
+        let registered = try endpoints()
+        for endpoint in silent where registered.contains(endpoint) {
             removed.append(RemovedEndpoint(name: endpoint.name, waiting: try removeEndpoint(endpoint.name)))
         }
-        if !named.isEmpty, removed.count == named.count {
+        if !registered.isEmpty, removed.count == registered.count {
             try setStoredValue(named: Self.comparisonKeyName, to: nil)
             try setStoredValue(named: Self.positionName, to: nil)
         }

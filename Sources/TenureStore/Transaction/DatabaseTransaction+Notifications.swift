@@ -96,6 +96,7 @@ extension DatabaseTransaction {
     func numberedNotifications(
         of member: Int64, after number: Int64 = 0, limit: Int = .max
     ) throws(StoreError) -> [(number: Int64, notification: StoredNotification, receivedAt: Date)] {
+        // As in `numberedArtifacts`, the plus keeps the database from using the index of row IDs.
         try session.rows(
             """
             SELECT realm, uuid, type, subtype, signed_at, headers.bytes, notifications.bytes, received_at,

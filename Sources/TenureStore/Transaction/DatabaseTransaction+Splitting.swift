@@ -132,7 +132,7 @@ extension DatabaseTransaction {
         }
         // Then, the facts of the former customer that neither side's rows prove.
         try distribute(former, among: &parts)
-        // A publication that is being prepared evaluates these customers again.
+        // These rows make a publication that is being prepared evaluate the customers again.
         for part in parts { try recordTombstones(part.members) }
         return try parts.map { part throws(StoreError) in
             let customer = try update(part.customer, to: part.facts)

@@ -70,7 +70,7 @@ package struct CustomerUpdate: Sendable {
         for grant in support { facts.add(grant) }
     }
 
-    /// Makes the facts those of an unbound customer.
+    /// Makes the facts those of an unbound customer (`DatabaseTransaction`).
     mutating func setUnbound() { facts.isUnbound = true }
 
     /// Adds promises that the customer doesn't have yet.

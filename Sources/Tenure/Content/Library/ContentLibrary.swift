@@ -193,7 +193,8 @@ actor ContentLibrary {
         await refreshCatalogs()
     }
 
-    /// Asks all sources for their catalogs. Returns whether all sources have answered.
+    /// Asks all sources for their catalogs. Returns whether all have answered. As this runs at least daily, it also
+    /// renews the markers of this process (`VersionUse`).
     @discardableResult func refreshCatalogs() async -> Bool {
         VersionUse.renew(at: Date())
         var isComplete = true
