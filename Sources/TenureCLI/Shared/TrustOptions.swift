@@ -20,7 +20,7 @@ struct TrustOptions: ParsableArguments {
     )
     var environment: [EnvironmentName] = []
 
-    /// An environment as users write it, in any case.
+    /// An environment as users write it, in upper or lower case.
     struct EnvironmentName: ExpressibleByArgument {
         let environment: AppStoreEnvironment
 
