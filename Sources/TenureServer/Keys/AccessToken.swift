@@ -6,9 +6,9 @@ import TenureStore
 /// customer, and when the token expires.
 ///
 /// The token is 50 bytes in Base64: a version, the realm, the customer's row ID, the end of the token in seconds since
-/// 1970, and a message authentication code (MAC) over these bytes. The realm says which environment of the App Store, or which test authority, signed
-/// the customer's artifacts. A token with a persona (a test customer that replaces the real one) has another version,
-/// and the persona's row ID before the MAC.
+/// 1970, and a message authentication code (MAC) over these bytes. The realm says which environment of the App Store,
+/// or which test authority, signed the customer's artifacts. A token with a persona (a test customer that replaces the
+/// real one) has another version, and the persona's row ID before the MAC.
 struct AccessToken: Sendable, Hashable {
     /// The customer's row ID in the database. If customers were merged, it may be the row of any of them.
     let customer: Int64
