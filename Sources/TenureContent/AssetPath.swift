@@ -3,8 +3,8 @@ import Foundation
 /// The rules for the path of a file in an asset pack. The path is relative, has `/` between its parts, is in Unicode's
 /// composed form (NFC), and fits into a header of ustar, the tar format of the packs' archives.
 package enum AssetPath {
-    /// Returns what is wrong with a path, as words that follow the path in a message: `has a part .`. Nil if the path
-    /// is valid.
+    /// Returns what is wrong with a path, as words that follow the path in a message: `is empty`. Nil if the path is
+    /// valid.
     ///
     /// The same rules apply when a pack is published and when a client installs it. So a manifest can't name a file
     /// outside the pack's folder.

@@ -53,7 +53,7 @@ extension FieldDescription {
             if case .number(let digits)? = try? JSONValue(parsing: Array(text.utf8)) { return .number(digits) }
             guard let date = Date(written: text) else {
                 throw MintingError(
-                    "`\(name)` must be a date: write `\(text)` as 2026-11-20, 2026-11-20T12:00:00Z or in milliseconds since 1970"
+                    "`\(name)` must be a date such as 2026-11-20, 2026-11-20T12:00:00Z or milliseconds since 1970; found `\(text)`"
                 )
             }
             return .instant(date)

@@ -12,8 +12,8 @@ import TenureCore
 /// 2. `SpillFolder` puts the entries into buckets by the hash of a name. If there are many, the buckets are files.
 /// 3. `Bucket` groups the entries of each customer, and decides once for each customer.
 ///
-/// The result doesn't depend on the order of the lines. The use of memory is limited: only the accounts that share an
-/// `id` always stay in memory.
+/// The result doesn't depend on the order of the lines. The use of memory is limited: only the Apple Accounts of
+/// lines with the same `id` always stay in memory.
 package struct EvidenceRehearsal: Sendable {
     /// An `id` in the file that has so many Apple Accounts that it can't mean one customer. It must be a placeholder,
     /// such as `anonymous`.

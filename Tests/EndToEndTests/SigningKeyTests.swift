@@ -331,12 +331,12 @@ import Testing
             (["root": nil], noStatement), (["root": nil, "revocations": nil], noStatement),
             (["root": nil, "rootStatement": nil], noStatement), (["root": otherKey], foreignList),
             (["revocations": ours.statement], foreignList),
-            (["rootStatement": other.statement], "the offline root's statement isn't about the key in use"),
+            (["rootStatement": other.statement], "the offline root's statement isn't valid for the key in use"),
             (
                 ["rootStatement": aboutOther.output.trimmingCharacters(in: .whitespacesAndNewlines)],
-                "the offline root's statement isn't about the key in use"
+                "the offline root's statement isn't valid for the key in use"
             ),
-            (["root": otherKey, "revocations": nil], "the offline root's statement isn't about the key in use"),
+            (["root": otherKey, "revocations": nil], "the offline root's statement isn't valid for the key in use"),
         ]
         for (changes, words) in cases {
             let contents = try JSONSerialization.jsonObject(with: Data(sound.utf8))

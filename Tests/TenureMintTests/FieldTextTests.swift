@@ -53,7 +53,7 @@ import Testing
             ("quantity", "1.5", "`quantity` must be an integer; found `1.5`"),
             (
                 "purchaseDate", "May",
-                "`purchaseDate` must be a date: write `May` as 2026-11-20, 2026-11-20T12:00:00Z or in milliseconds since 1970"
+                "`purchaseDate` must be a date such as 2026-11-20, 2026-11-20T12:00:00Z or milliseconds since 1970; found `May`"
             ),
             ("isUpgraded", "1", "`isUpgraded` must be true or false; found `1`"),
             ("productId.x", "y", "`productId` has no inner fields; set `productId` itself"),

@@ -129,7 +129,7 @@ private struct HistoryFilter {
         "NON_CONSUMABLE": .nonConsumable,
     ]
 
-    /// Reads `true` or `false` in any case, because Apple's library for Python writes `True`.
+    /// Reads `true` or `false` in upper or lower case, because Apple's library for Python writes `True`.
     private static func flag(_ text: String?, _ error: ServerAPIError) throws(ServerAPIError) -> Bool? {
         guard let text else { return nil }
         guard let flag = Bool(text.lowercased()) else { throw error }

@@ -16,7 +16,7 @@ public struct Storefront: Identifiable, Sendable, Equatable, Hashable {
     /// Delivers each change from now on, such as the customer's move to another country.
     public static var updates: Storefronts { Storefronts(store: LocalStore.current) }
 
-    /// A sequence of storefronts. It ends only when the listening task is canceled.
+    /// A sequence of storefronts. It ends when the listening task is canceled, or if no local App Store is configured.
     public struct Storefronts: AsyncSequence, Sendable {
         let store: LocalStore?
 
@@ -25,7 +25,7 @@ public struct Storefront: Identifiable, Sendable, Equatable, Hashable {
             let store: LocalStore?
             var cursor = ChangeLogCursor<Storefront>()
 
-            /// Waits for the next change. Returns nil if the task is canceled, or if no local App Store is configured.
+            /// Waits for the next change. Returns nil at the end of the sequence.
             public mutating func next() async -> Storefront? { await store?.next(of: \.storefronts, &cursor) }
         }
 

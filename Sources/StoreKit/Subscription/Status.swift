@@ -22,7 +22,7 @@ extension Product.SubscriptionInfo {
             return AsyncStream { await groups.next() }
         }
 
-        /// A sequence of statuses. It ends only when the listening task is canceled.
+        /// A sequence of statuses. It ends when the listening task is canceled, or if no local App Store is configured.
         public struct Statuses: AsyncSequence, Sendable {
             /// The new status of a subscription, after each change.
             public typealias Element = Status
@@ -34,8 +34,7 @@ extension Product.SubscriptionInfo {
                 let store: LocalStore?
                 var cursor = ChangeLogCursor<ReceivedSubscription>()
 
-                /// Waits for the next change. Returns nil if the task is canceled, or if no local App Store is
-                /// configured.
+                /// Waits for the next change. Returns nil at the end of the sequence.
                 public mutating func next() async -> Status? { await store?.nextStatus(&cursor) }
             }
 

@@ -68,7 +68,7 @@ extension Transaction {
 
     /// First the unfinished transactions, then everything that happens outside of this app's own purchases: renewals,
     /// refunds, purchases on other devices, approvals, and changes of Family Sharing. Each listener gets all these
-    /// transactions. The sequence ends only when the listening task is canceled.
+    /// transactions. The sequence ends when the listening task is canceled, or if no local App Store is configured.
     public static var updates: Transactions { Transactions(selection: nil, store: LocalStore.current) }
 }
 

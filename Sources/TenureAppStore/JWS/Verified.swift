@@ -8,7 +8,7 @@ public struct Verified<Payload: Sendable & Hashable>: Sendable, Hashable {
     public let payload: Payload
     /// The App Store environment in which the artifact was signed.
     public var environment: AppStoreEnvironment { signing.environment }
-    /// Whether the App Store signed the artifact (or a configured substitute), or only Xcode on a developer's machine.
+    /// Whether the App Store (or a configured substitute) signed the artifact, or only Xcode on a developer's machine.
     public var status: VerificationStatus { signing.status }
     /// When the artifact was signed; nil if it has no signing date. In that case, the certificates were valid at the
     /// `now` that was passed to the verifier.

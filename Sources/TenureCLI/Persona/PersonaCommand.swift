@@ -100,7 +100,7 @@ struct PersonaReadyMadeCommand: AsyncParsableCommand {
             Creates these personas, if the policy makes them possible, and prints their tokens: the first buyer, a buyer of \
             the last paid build, a buyer in the changeover window, a customer after the change. Also a family member, a \
             refunded buyer, a pre-order, a customer without original version, and a Mac buyer on an iPhone. The changeover \
-            window is the time around the change of the business model, in which price and build may not match.
+            window is the time around the change of the business model, in which price and build can disagree.
 
             Exit codes: 0 created, 1 refused, or no service responds, 64 wrong usage.
 

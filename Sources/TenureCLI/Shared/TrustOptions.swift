@@ -19,7 +19,7 @@ struct TrustOptions: ParsableArguments {
     )
     var environment: [EnvironmentName] = []
 
-    /// An environment as users write it, in any case.
+    /// An environment as users write it, in upper or lower case.
     struct EnvironmentName: ExpressibleByArgument {
         let environment: AppStoreEnvironment
 

@@ -69,7 +69,7 @@ struct SigningKeyRootSignCommand: AsyncParsableCommand {
 
 struct SigningKeyRootRevokeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "revoke", abstract: "Revoke signing keys, and print the list of all revoked keys to install.",
+        commandName: "revoke", abstract: "Revoke signing keys, and print the new list of all revoked keys.",
         discussion: """
             Each list has a higher counter than the one before. Clients keep the keys of all lists that they receive.
 

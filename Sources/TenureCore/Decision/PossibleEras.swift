@@ -8,7 +8,7 @@ struct PossibleEras {
     /// The possible eras, without the eras that the exception in rule C1 adds (see `erasOfBoth`).
     let eras: EraSet
     /// How version and date contradict each other. Nil if they don't, or if the date is in a changeover window: a time
-    /// in which price and version may not match.
+    /// in which price and version can disagree.
     let contradiction: Finding?
 
     init(version: VersionProof, date: DateProof) {

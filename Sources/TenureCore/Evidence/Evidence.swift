@@ -39,7 +39,7 @@ public struct Evidence: Sendable, Hashable {
     }
 
     /// Whether the version and the date of at least one acquisition of the app prove different eras (periods with one
-    /// business model). False if the date is in a changeover window, in which price and version may not match. A
+    /// business model). False if the date is in a changeover window, in which price and version can disagree. A
     /// rehearsal (a dry run of a policy over real customers) counts the customers for whom this is true.
     ///
     /// The reasons of a decision omit the contradiction if a purchase, support or a promise alone decides the outcome,

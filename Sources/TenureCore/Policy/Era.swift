@@ -16,7 +16,7 @@ public struct Era: Sendable, Hashable {
     public let model: Model
     /// Where the era begins on each platform. Empty for the first era, which has no beginning.
     public let begins: [Platform: Beginning]
-    /// The time around each beginning in which price and version may not match. Nil if the policy doesn't state it.
+    /// The time around each beginning in which price and version can disagree. Nil if the policy doesn't state it.
     public let changeover: Changeover?
 
     /// Any values are accepted. `Policy` reports an era without a name or beginning, and eras in the wrong order.

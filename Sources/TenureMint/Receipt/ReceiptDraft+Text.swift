@@ -95,7 +95,7 @@ extension ReceiptAttribute {
         case .date:
             guard let date = Date(written: text) ?? ReceiptDate.date(fromAnyText: text) else {
                 throw MintingError(
-                    "`\(name)` must be a date: write `\(text)` as 2026-11-20T12:00:00Z or in milliseconds since 1970")
+                    "`\(name)` must be a date such as 2026-11-20T12:00:00Z or milliseconds since 1970; found `\(text)`")
             }
             return .date(date)
         case .integer:

@@ -24,7 +24,7 @@ package struct PolicyDraft: Sendable {
     package let acknowledgments: [Acknowledgment]
     /// The whole document.
     private let root: Part
-    /// The paths of the parts that couldn't be read.
+    /// The mistakes, and the paths of the parts that couldn't be read.
     private let reading: Reading
     /// The entries under `entitlements`, and their indexes, by name. A dictionary, because a policy may have thousands
     /// of entitlements.

@@ -30,7 +30,7 @@ final class ContentFolder: Sendable {
     /// Why the catalog in the folder isn't used; nil if the catalog is used.
     var failure: ServiceError? {
         refresh()
-        return state.withLock { $0.problem }
+        return state.withLock { $0.failure }
     }
 
     /// Reads the file again if the file changed, and if the last check was at least `staleness` ago. Only one caller
@@ -70,7 +70,7 @@ private struct State {
     /// The catalog in use.
     private(set) var catalogInUse: SignedCatalog?
     /// Why the catalog in the folder isn't used; nil if it is used.
-    private(set) var problem: ServiceError?
+    private(set) var failure: ServiceError?
     /// The identity and date of the file that was read last, even if its catalog can't be used. Nil before the first
     /// check, and if the file was missing.
     private(set) var checkedFile: FileState?
@@ -97,15 +97,15 @@ private struct State {
     /// contents. Stores why a catalog isn't used.
     mutating func useCatalog(_ newCatalog: Result<SignedCatalog, ServiceError>) {
         switch newCatalog {
-        case .failure(let error): problem = error
+        case .failure(let error): failure = error
         case .success(let catalog):
             if let known = catalogInUse, catalog.counter < known.counter {
-                problem = ContentFolder.failure(.older(counter: catalog.counter, known: known.counter))
+                failure = ContentFolder.failure(.older(counter: catalog.counter, known: known.counter))
             } else if let known = catalogInUse, catalog.counter == known.counter, catalog.catalog != known.catalog {
-                problem = ContentFolder.failure(.sameCounter(known.counter))
+                failure = ContentFolder.failure(.sameCounter(known.counter))
             } else {
                 catalogInUse = catalog
-                problem = nil
+                failure = nil
             }
         }
     }

@@ -10,14 +10,14 @@ struct ContentWatch: Service {
     private static let interval = Swift.Duration.seconds(1)
 
     func run() async throws {
-        var loggedProblem: ServiceError?
+        var loggedFailure: ServiceError?
         var loggedCounter: Int64?
         while !Task.isShuttingDownGracefully, !Task.isCancelled {
-            let (catalog, problem) = (folder.catalog, folder.failure)
-            if problem != loggedProblem {
-                loggedProblem = problem
+            let (catalog, failure) = (folder.catalog, folder.failure)
+            if failure != loggedFailure {
+                loggedFailure = failure
                 let consequence = catalog == nil ? "nothing can be downloaded" : "the previous catalog stays in use"
-                if let problem { logger.error("\(problem); \(consequence)") }
+                if let failure { logger.error("\(failure); \(consequence)") }
             }
             if let catalog, catalog.counter != loggedCounter {
                 loggedCounter = catalog.counter

@@ -86,7 +86,7 @@ struct SigningKeySet: Sendable {
         }
         guard let text = file.rootStatement else { return .notSigned }
         guard let statement = RootStatement(text, signedBy: key), statement.key == newest else {
-            throw Mistake("the offline root's statement isn't about the key in use")
+            throw Mistake("the offline root's statement isn't valid for the key in use")
         }
         return .until(statement.signUntil)
     }

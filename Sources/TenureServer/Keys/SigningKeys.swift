@@ -15,7 +15,7 @@ final class SigningKeys: Sendable {
         var readAt = ContinuousClock.now
         var isReading = false
         /// Why the file couldn't be read the last time; nil if the file could be read.
-        var problem: ServiceError?
+        var failure: ServiceError?
         /// Whether another process has a newer key.
         var isOutdated = false
     }
@@ -81,7 +81,7 @@ final class SigningKeys: Sendable {
     /// stay in use.
     var failure: ServiceError? {
         refresh()
-        return state.withLock { $0.problem }
+        return state.withLock { $0.failure }
     }
 
     /// Reads the file again, unless it was read less than `staleness` ago. Only one caller reads the file. The other
@@ -97,7 +97,7 @@ final class SigningKeys: Sendable {
         state.withLock { state in
             // The result has no keys if the file has the same bytes as before.
             if case .success(let changed?) = result { (state.keys, state.bytes) = changed }
-            state.problem = if case .failure(let failure) = result { failure } else { nil }
+            state.failure = if case .failure(let failure) = result { failure } else { nil }
             state.readAt = ContinuousClock.now
             state.isReading = false
         }

@@ -20,8 +20,8 @@ struct NotificationService: Sendable {
 
     /// Receives a notification as a compact JWS. When this method returns, the notification is stored durably.
     ///
-    /// Throws a `Problem` if the notification can't be verified. Its status is below 500 only if further attempts of
-    /// Apple to send the notification would fail too. Also throws the errors of the database.
+    /// Throws a `Problem` if the notification can't be verified. The problem's status is below 500 only if
+    /// further attempts of Apple to send the notification would fail too. Also throws the errors of the database.
     func receive(_ jws: [UInt8], now: Date, logger: Logger? = nil) async throws -> Reception {
         let contents: NotificationContents
         do throws(Rejection) {

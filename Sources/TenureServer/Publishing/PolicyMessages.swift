@@ -20,7 +20,7 @@ package struct RehearseRequest: AdminRequest, Sendable, Hashable, Codable {
 package struct PublishRequest: AdminRequest, Sendable, Hashable, Codable {
     /// The policy in YAML or JSON, as text.
     package var policy: String?
-    /// The version to roll back to; nil for the policy that was in effect before the current one, and with `policy`.
+    /// The version to roll back to; nil with `policy`, or to roll back to the policy in effect before the current one.
     var version: Int64?
     /// The reason for the publication, which the audit trail shows.
     package var reason: String

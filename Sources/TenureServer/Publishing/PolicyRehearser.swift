@@ -28,7 +28,7 @@ struct PolicyRehearser: Sendable {
     /// Evaluates what the new policy changes for each customer. Returns the counts and examples for the report, and
     /// what a publication needs: which customers gain or lose something, and which promises end.
     func rehearse() async throws -> (tally: Tally, evaluation: PublicationEvaluation) {
-        // Reading the position locks out other writers for a moment, so it needs a transaction that writes.
+        // Reading the database's position locks out other writers for a moment, so it needs a transaction that writes.
         var evaluation = PublicationEvaluation(at: try await store.write { try $0.position() })
         let restored = try await store.read { try $0.restorablePromises(after: restoringAfter) }
         var tally = Tally(for: comparison)

@@ -40,7 +40,7 @@ struct SigningKeysRoute: Sendable {
     @Sendable func respond(to request: Request, context: ServiceContext) async throws -> Response {
         let keys = keys.current
         // Throws if another process has a newer key. Without that key in the response, the app's servers would reject
-        // tokens that it signed. A key in the response may also have been revoked.
+        // the tokens of the other process. A key in the response may also have been revoked.
         try keys.requireNewestKey()
         var response = Response.json(keys.jsonWebKeySet(at: now()))
         // Clients stop trusting a revoked key after five minutes at the latest.

@@ -114,9 +114,9 @@ struct LinkedArtifacts: Sendable {
     private mutating func add(_ artifact: SyncArtifact<AppTransactionPayload>, on device: String?) {
         proven.add(artifact)
         let proof = artifact.verified.proof
-        // This identity finds a customer after earlier app transactions without an `appTransactionId`. Several accounts
-        // may use one device, so it combines the device and the acquisition. In test environments, all acquisitions
-        // have the same date, so the identity is used there only if there is no other.
+        // This identity leads to the customer of earlier app transactions without an `appTransactionId`. Several
+        // accounts may use one device, so it combines the device and the acquisition. In test environments, all
+        // acquisitions have the same date, so the identity is used there only if there is no other.
         if artifact.isOnDevice, identities.isEmpty || artifact.realm.environment.isProduction, let device,
             let date = proof.originalPurchaseDate
         {

@@ -36,7 +36,8 @@ package struct DatabaseOpening: Sendable {
         DatabaseOpening(bundleID: bundleID, creates: true, migrates: false)
     }
 
-    /// How the process uses the database: a service writes to it, and a command may only read it.
+    /// The use that is checked at the opening: writing for a service, and reading for a command. Each transaction is
+    /// checked for its own use.
     package var use: DatabaseRequirements.Use { migrates ? .writing : .reading }
 
     /// Returns what the process requires of the database.

@@ -71,8 +71,8 @@ extension Store {
     /// A notification that was received before changes nothing. A notification about an erased customer isn't stored.
     ///
     /// - Parameters:
-    ///   - identities: what the notification says about whom it concerns.
-    ///   - decide: returns what the notification adds to the customer (nil for a new customer).
+    ///   - identities: the identities of the customer whom the notification is about.
+    ///   - decide: gets the customer (nil for a new one), and returns what the notification adds.
     package func receive(
         _ notification: StoredNotification, about identities: [Identity], at now: Date,
         _ decide: @escaping @Sendable (Customer?) -> CustomerUpdate
@@ -91,7 +91,8 @@ extension Store {
             return Reception(isNew: true, customer: customer)
         }
         let known = try await read(at: now) { try $0.reception(of: notification, about: identities) }
-        // Nil if the erased customer has just used the app again. A repeated notification is stored then.
+        // Nil if the erased customer has just used the app again. The App Store sends the notification again after
+        // `busy`, and it is stored then.
         guard let known else { throw .busy }
         return known
     }

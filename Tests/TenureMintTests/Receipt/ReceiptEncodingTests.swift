@@ -110,7 +110,7 @@ import Testing
             ("download_id", "1.5", "`download_id` must be a whole number that isn't negative; found `1.5`"),
             (
                 "original_purchase_date", "May",
-                "`original_purchase_date` must be a date: write `May` as 2026-11-20T12:00:00Z or in milliseconds since 1970"
+                "`original_purchase_date` must be a date such as 2026-11-20T12:00:00Z or milliseconds since 1970; found `May`"
             ),
             ("opaque_value", "%", "`opaque_value` must be Base64; found `%`"),
             ("attribute_77", "A", "`attribute_77` must be Base64; found `A`"),

@@ -170,7 +170,7 @@ import Testing
                 }
             ),
             (
-                "the offline root's statement isn't about the key in use",
+                "the offline root's statement isn't valid for the key in use",
                 {
                     $0.root = other.keys[0].key; $0.rootStatement = $0.chain[1]
                 }
