@@ -22,7 +22,12 @@ struct SigningKeyStore: Sendable {
 
     /// Reads the keys, or creates the file with the first key.
     func readOrCreate(at now: Date) throws(ServiceError) -> (keys: SigningKeySet, bytes: [UInt8]) {
-        let bytes = try file.contents { (try? SigningKeyFile(at: now).bytes) ?? [] }
+        let bytes = try file.contents { () throws(ServiceError) in
+            guard let bytes = try? SigningKeyFile(at: now).bytes else {
+                throw ServiceError.keyFile(path: path, detail: "the first key can't be encoded; report this defect")
+            }
+            return bytes
+        }
         return (try keys(in: bytes), bytes)
     }
 
