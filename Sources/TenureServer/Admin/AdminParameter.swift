@@ -34,7 +34,10 @@ enum AdminParameter {
         else {
             throw Problem(
                 .malformedRequest,
-                "`reason` must have 1 to \(maximumReasonLength) bytes and no control characters except line breaks")
+                """
+                `reason` must have 1 to \(maximumReasonLength) bytes and no control characters except tabs and line \
+                breaks
+                """)
         }
         return text
     }
