@@ -107,8 +107,9 @@ func configuredApp(_ name: String, bundleID: String, in folder: String) throws -
             }
             var notes = try configuredApp("notes", bundleID: "com.example.notes", in: folder)
             notes.openStore = { _ in throw ServiceError.failed("the database can't be opened") }
+            let log = LogLines()
             let application = try await buildApplication(
-                AppsConfiguration([notes, calculator]), logger: Calculator.logger)
+                AppsConfiguration([notes, calculator]), logger: log.logger(.info))
             try await application.test(.router) { http in
                 let client = Client(http: http)
                 let store = try #require(opened.withLock { $0 })
@@ -120,6 +121,10 @@ func configuredApp(_ name: String, bundleID: String, in folder: String) throws -
                 #expect(
                     problem.detail
                         == "no app is ready (notes: appNotRunning, calculator: databaseFailed); the log says why")
+                let lines = log.texts.filter { $0.contains(#""message":"the database failed""#) }
+                #expect(lines.count == 1, "\(log.texts)")
+                #expect(lines.first?.contains(#""app":"calculator""#) == true, "\(lines)")
+                #expect(lines.first?.contains("the database is closed") == true, "\(lines)")
             }
         }
     }
