@@ -129,6 +129,37 @@ func configuredApp(_ name: String, bundleID: String, in folder: String) throws -
         }
     }
 
+    @Test func `a reload that one app's database refuses leaves the webhooks of the other apps as they were`()
+        async throws
+    {
+        try await withFolder { folder in
+            func configuration(events: [String]) throws -> AppsConfiguration {
+                let apps = try ["calculator", "notes"].map { name in
+                    var app = try configuredApp(name, bundleID: "com.example.\(name)", in: folder)
+                    app.configuration.webhooks = [.local(1, events: events)]
+                    return app
+                }
+                return try AppsConfiguration(apps)
+            }
+            let fresh = try configuration(events: ["customer.erased"])
+            let apps = RunningApps(
+                try configuration(events: ["customer.merged"]),
+                reread: { (configuration: fresh, mistakes: [], warnings: []) }, logger: Calculator.logger)
+            #expect(try await apps.start().isEmpty)
+            apps.makeRoutes()
+            let notes = try #require(apps["notes"]?.service.store)
+            try await DatabaseTestBed.execute(
+                "CREATE TRIGGER refusal BEFORE INSERT ON endpoints BEGIN SELECT RAISE(ABORT, 'no'); END", in: notes)
+            await #expect(throws: RunningApps.ReloadRefusal.self) { try await apps.reload() }
+            let calculator = try #require(apps["calculator"]?.service.store)
+            let types = try await calculator.database.read { session throws(StoreError) in
+                try session.row("SELECT types FROM endpoints")?.text(0)
+            }
+            #expect(types == "customer.merged")
+            await apps.close()
+        }
+    }
+
     @Test func `ten wrong keys limit the routes about all apps, but neither the right key nor the routes of an app`()
         async throws
     {
