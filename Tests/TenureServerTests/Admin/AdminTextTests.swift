@@ -74,7 +74,8 @@ import Testing
                     == "there is no customer with this ID; find customers with `POST /v1/admin/customers/find`")
             let seen = try await admin.get(try owner.path())
             #expect((seen.json["support"] as? [Any])?.count == 0)
-            let accepted = try await admin.post(grants, ["entitlement": "everything", "reason": "a\tb\nc"])
+            let newcomer = try await admin.newcomer().path("/grants")
+            let accepted = try await admin.post(newcomer, ["entitlement": "everything", "reason": "a\tb\nc"])
             #expect(accepted.status == .ok, "\(accepted.text)")
         }
     }
