@@ -23,10 +23,7 @@ struct SigningKeyStore: Sendable {
     /// Reads the keys, or creates the file with the first key.
     func readOrCreate(at now: Date) throws(ServiceError) -> (keys: SigningKeySet, bytes: [UInt8]) {
         let bytes = try file.contents { () throws(ServiceError) in
-            guard let bytes = try? SigningKeyFile(at: now).bytes else {
-                throw ServiceError.keyFile(path: path, detail: "the first key can't be encoded; report this defect")
-            }
-            return bytes
+            try Result { try SigningKeyFile(at: now).bytes }.mapError { ServiceError(wrapping: $0) }.get()
         }
         return (try keys(in: bytes), bytes)
     }
