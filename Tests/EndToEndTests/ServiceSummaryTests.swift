@@ -188,6 +188,20 @@ import Testing
         #expect(proxy.status == 1 && proxy.errors.split(separator: "\n").count { $0 == "error: \(words)" } == 1)
     }
 
+    @Test func `serve --check names the wrong database URL of two apps once`() async throws {
+        try folder.write(Self.policy(of: "com.example.notes"), to: "notes.yaml")
+        let url = "postgres://ada@127.0.0.1:1/db?connections=x"
+        let config = try folder.write(
+            """
+            apps:
+              calculator: { policy: policy.yaml, database: "\(url)", keys: calculator }
+              notes: { policy: notes.yaml, database: "\(url)", keys: notes }
+            """, to: "tenure.yaml")
+        let result = try await check(["--config", config])
+        let mistakes = result.errors.split(separator: "\n").filter { $0.contains("`connections=x` isn't a number") }
+        #expect(result.status == 1 && mistakes.count == 1, "\(result.errors)")
+    }
+
     @Test func `serve --check fails for settings without effect, and a starting service logs them`() async throws {
         let database = ["--database", folder.url("tenure.sqlite").path]
         let idle = try folder.write(

@@ -146,10 +146,11 @@ struct ServeCommand: AsyncParsableCommand {
         }
     }
 
-    /// Returns the mistakes in the URLs of PostgreSQL databases, without passwords. Parses the URLs as a starting
-    /// service does, and connects to no server.
+    /// Returns the mistakes in the URLs of PostgreSQL databases, without passwords, and each URL once. Parses the URLs
+    /// as a starting service does, and connects to no server.
     private static func mistakesInDatabaseURLs(of configurations: [ServiceConfiguration]) -> [String] {
-        configurations.map(\.databasePath).filter(PostgresAddress.isPostgres).compactMap { url -> String? in
+        let urls = Set(configurations.map(\.databasePath)).filter(PostgresAddress.isPostgres)
+        return urls.sorted().compactMap { url -> String? in
             do {
                 _ = try PostgresAddress(url)
                 return nil

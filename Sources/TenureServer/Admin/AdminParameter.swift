@@ -5,12 +5,13 @@ import TenureAPI
 
 /// The rules for IDs and reasons in requests to the admin API.
 enum AdminParameter {
-    private static let maximumIDLength = 256
-    private static let maximumReasonLength = 1000
+    // The maximum lengths, in bytes.
+    private static let idLimit = 256
+    private static let reasonLimit = 1000
 
     /// Whether the text can be an ID: 1 to 256 bytes without control characters.
     static func isID(_ text: String) -> Bool {
-        !text.isEmpty && text.utf8.count <= maximumIDLength
+        !text.isEmpty && text.utf8.count <= idLimit
             && text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
     }
 
@@ -18,7 +19,7 @@ enum AdminParameter {
     static func id(_ text: String, _ field: String) throws(Problem) -> String {
         guard isID(text) else {
             throw Problem(
-                .malformedRequest, "`\(field)` must have 1 to \(maximumIDLength) bytes and no control characters")
+                .malformedRequest, "`\(field)` must have 1 to \(idLimit) bytes and no control characters")
         }
         return text
     }
@@ -27,14 +28,14 @@ enum AdminParameter {
     /// or has control characters other than tabs and line breaks.
     static func reason(_ text: String) throws(Problem) -> String {
         let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
-        guard !text.isEmpty, text.utf8.count <= maximumReasonLength,
+        guard !text.isEmpty, text.utf8.count <= reasonLimit,
             text.unicodeScalars.allSatisfy({
                 $0.properties.generalCategory != .control || CharacterSet.whitespacesAndNewlines.contains($0)
             })
         else {
             throw Problem(
                 .malformedRequest,
-                "`reason` must have 1 to \(maximumReasonLength) bytes and no control characters except line breaks")
+                "`reason` must have 1 to \(reasonLimit) bytes and no control characters except tabs and line breaks")
         }
         return text
     }

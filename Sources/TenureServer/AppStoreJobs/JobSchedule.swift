@@ -6,9 +6,9 @@ struct JobSchedule: Sendable, Hashable {
     var firstWait: TimeInterval = 60
     /// The longest wait before any try.
     var maximumWait: TimeInterval = 6 * 3600
-    /// The number of tries after which a job is removed if its failure has the remedy `later`: an ID that is unknown
-    /// for days is wrong. There is no limit while the App Store rejects the key, because the operator has to correct
-    /// the key.
+    /// The number of tries after which a job is removed if its failure has the remedy `later`. These tries take 10 to
+    /// 20 hours; an ID that the App Store still doesn't know then is wrong. There is no limit while the App Store
+    /// rejects the key, because the operator has to correct the key.
     var maximumDelayedTries = 12
 
     /// Returns the date of the next try; nil if the job isn't tried again. An error of the database is treated like a

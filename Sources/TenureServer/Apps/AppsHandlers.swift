@@ -46,14 +46,14 @@ struct AppsHandlers: Sendable {
     /// `GET /health/ready`: lists all apps, and fails if no app can write to its database.
     @Sendable func ready(_ request: Request, context: ServiceContext) async throws -> Response {
         let states = await states(in: apps.configuration)
-        let failures = states.compactMap(\.reason)
+        let failures = states.compactMap { $0.app.reason }
         guard failures.count < states.count else {
-            for app in apps.configuration.apps {
-                guard let error = await apps[app.name]?.service.store.writeFailure() else { continue }
+            for (app, error) in states {
+                guard let error else { continue }
                 context.logger.error("the database failed", metadata: ["app": "\(app.name)", "detail": "\(error)"])
             }
             // If all apps fail for the same reason, the response has this reason.
-            let list = states.map { "\($0.name): \($0.reason ?? "ok")" }.joined(separator: ", ")
+            let list = states.map { "\($0.app.name): \($0.app.reason ?? "ok")" }.joined(separator: ", ")
             throw Problem(
                 .busy, "no app is ready (\(list)); the log says why",
                 reason: Set(failures).count == 1 ? failures.first : "noAppReady", retryAfter: 5)
@@ -61,10 +61,10 @@ struct AppsHandlers: Sendable {
         return .jsonObject { json in
             json.field("status", "ok")
             json.object("apps") { json in
-                for state in states {
-                    json.object(state.name) { json in
-                        json.field("status", state.status)
-                        json.field("reason", ifPresent: state.reason)
+                for (app, _) in states {
+                    json.object(app.name) { json in
+                        json.field("status", app.status)
+                        json.field("reason", ifPresent: app.reason)
                     }
                 }
             }
@@ -95,28 +95,32 @@ struct AppsHandlers: Sendable {
 
     private func answer() async -> AppsAnswer {
         let configuration = apps.configuration
-        return AppsAnswer(apps: await states(in: configuration), default: configuration.unprefixedApp)
+        return AppsAnswer(apps: await states(in: configuration).map { $0.app }, default: configuration.unprefixedApp)
     }
 
-    /// Checks all apps at the same time, and returns their states in the order of the configuration.
-    private func states(in configuration: AppsConfiguration) async -> [AppsAnswer.App] {
-        let reasons: [String: String] = await withTaskGroup(of: (name: String, reason: String?).self) { group in
+    /// Checks all apps at the same time. Returns their states in the order of the configuration, with the error of each
+    /// database that can't be written.
+    private func states(in configuration: AppsConfiguration) async -> [(app: AppsAnswer.App, error: StoreError?)] {
+        typealias Check = (name: String, reason: String?, error: StoreError?)
+        let checks: [String: Check] = await withTaskGroup(of: Check.self) { group in
             for app in configuration.apps {
                 group.addTask { [apps] in
                     guard let running = apps[app.name] else {
-                        return (app.name, Self.notRunning(because: apps.failure(of: app.name)).reason)
+                        return (app.name, Self.notRunning(because: apps.failure(of: app.name)).reason, nil)
                     }
-                    return (app.name, await HealthRoutes(store: running.service.store).problem()?.reason)
+                    let error = await running.service.store.writeFailure()
+                    return (app.name, error.flatMap { HealthRoutes.problem(of: $0).reason }, error)
                 }
             }
-            return await group.reduce(into: [:]) { $0[$1.name] = $1.reason }
+            return await group.reduce(into: [:]) { $0[$1.name] = $1 }
         }
         return configuration.apps.map { app in
-            let reason = reasons[app.name]
-            return AppsAnswer.App(
+            let reason = checks[app.name]?.reason
+            let state = AppsAnswer.App(
                 name: app.name, bundleID: app.configuration.policy.app.bundleID,
                 status: reason == nil ? "ok" : "failing", reason: reason,
                 detail: apps.failure(of: app.name)?.description.hidingCredentials)
+            return (state, checks[app.name]?.error)
         }
     }
 

@@ -15,7 +15,7 @@ package struct SecretFile: Sendable {
 
     /// Reads the file; if it's missing, creates it with the bytes that `make` returns. Throws `keyFile` if neither is
     /// possible, or if other users can read the file.
-    package func contents(orMake make: () -> [UInt8]) throws(ServiceError) -> [UInt8] {
+    package func contents(orMake make: () throws(ServiceError) -> [UInt8]) throws(ServiceError) -> [UInt8] {
         if let contents = try read() { return contents }
         try requireNoLink()
         try write(make())

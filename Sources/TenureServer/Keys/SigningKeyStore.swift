@@ -22,7 +22,9 @@ struct SigningKeyStore: Sendable {
 
     /// Reads the keys, or creates the file with the first key.
     func readOrCreate(at now: Date) throws(ServiceError) -> (keys: SigningKeySet, bytes: [UInt8]) {
-        let bytes = try file.contents { (try? SigningKeyFile(at: now).bytes) ?? [] }
+        let bytes = try file.contents { () throws(ServiceError) in
+            try Result { try SigningKeyFile(at: now).bytes }.mapError { ServiceError(wrapping: $0) }.get()
+        }
         return (try keys(in: bytes), bytes)
     }
 

@@ -68,11 +68,8 @@ struct HealthRoutes: Sendable {
         throw Self.failed
     }
 
-    /// Returns why the database can't be written; nil if it can.
-    func problem() async -> Problem? {
-        guard let error = await store.writeFailure() else { return nil }
-        return Problem(error) ?? Self.failed
-    }
+    /// Returns the problem that describes why the database can't be written.
+    static func problem(of error: StoreError) -> Problem { Problem(error) ?? failed }
 
     private static let failed = Problem(
         .busy, "the database failed; the reason is in the service's log", reason: "databaseFailed", retryAfter: 5)

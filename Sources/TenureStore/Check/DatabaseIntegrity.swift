@@ -93,6 +93,7 @@ struct DatabaseIntegrity {
     /// erasure was interrupted, the next start of the service finishes it.
     private func checkMerges() throws(StoreError) {
         var last = Int64.min
+        var findings = 0
         while true {
             let rows = try session.rows(
                 """
@@ -106,6 +107,8 @@ struct DatabaseIntegrity {
                 last = try row.integer(0)
                 guard let problem = try problem(ofMerged: last, in: try row.integer(2)) else { continue }
                 report(DatabaseFinding(problem, of: try row.text(1), .inspect))
+                findings += 1
+                if findings == Self.limitPerKind { return }
             }
             if rows.count < Self.pageSize { return }
         }

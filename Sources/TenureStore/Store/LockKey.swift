@@ -6,7 +6,9 @@ package enum LockKey: Sendable, Hashable {
     case user(String)
     /// A request of an admin key, by its `Idempotency-Key`.
     case request(String, actor: String)
-    /// Merging and splitting customers. These transactions change many rows in different orders, which could deadlock.
+    /// Merges, undone merges and erasures that support requests. These transactions change many rows in different
+    /// orders, so two of them could often deadlock. Links and syncs may merge and split customers too, but they are
+    /// frequent, so they don't wait for this key. If one of them deadlocks, the database aborts and repeats it (ADR 8).
     case merges
     case adminKeys
     case personas

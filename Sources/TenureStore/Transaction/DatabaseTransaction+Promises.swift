@@ -115,7 +115,8 @@ extension DatabaseTransaction {
     }
 
     /// Whether a publication ended this promise for every customer that had it. If so, it must not be stored again.
-    /// False if no customer ever had the promise.
+    /// False if no customer ever had the promise. Promises that differ only in `until` count as one, because a
+    /// publication ends all promises of an entitlement, whenever they end.
     func isEnded(_ promise: StoredPromise) throws(StoreError) -> Bool {
         // The minimum is 0 if a promise of any customer wasn't ended, and NULL if no customer has the promise.
         try session.row(

@@ -42,7 +42,7 @@ package enum CustomerChange: Sendable, Hashable {
     }
 
     /// The string by which the database recognizes a repeated request. Different changes have different strings, except
-    /// that `Transfer` doesn't count.
+    /// that `Transfer` doesn't count: it's a setting of the service, so the same request may have another one later.
     var canonicalText: String {
         switch self {
         case .link(let user, _), .unlink(let user): "\(name) \(user)"

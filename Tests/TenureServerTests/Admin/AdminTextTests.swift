@@ -19,7 +19,7 @@ import Testing
             let (grants, links) = (try owner.path("/grants"), try owner.path("/links"))
             let grant = ["entitlement": "everything", "reason": "r"]
             func id(_ name: String) -> String { "`\(name)` must have 1 to 256 bytes and no control characters" }
-            let reason = "`reason` must have 1 to 1000 bytes and no control characters except line breaks"
+            let reason = "`reason` must have 1 to 1000 bytes and no control characters except tabs and line breaks"
             let after = "`after` must be the `next` of the previous page"
             let noEntitlement = "the policy doesn't have this entitlement; use one of `everything`"
             let oneProof = "send either `accessToken` or `customer`"
@@ -74,6 +74,9 @@ import Testing
                     == "there is no customer with this ID; find customers with `POST /v1/admin/customers/find`")
             let seen = try await admin.get(try owner.path())
             #expect((seen.json["support"] as? [Any])?.count == 0)
+            let newcomer = try await admin.newcomer().path("/grants")
+            let accepted = try await admin.post(newcomer, ["entitlement": "everything", "reason": "a\tb\nc"])
+            #expect(accepted.status == .ok, "\(accepted.text)")
         }
     }
 

@@ -107,8 +107,9 @@ func configuredApp(_ name: String, bundleID: String, in folder: String) throws -
             }
             var notes = try configuredApp("notes", bundleID: "com.example.notes", in: folder)
             notes.openStore = { _ in throw ServiceError.failed("the database can't be opened") }
+            let log = LogLines()
             let application = try await buildApplication(
-                AppsConfiguration([notes, calculator]), logger: Calculator.logger)
+                AppsConfiguration([notes, calculator]), logger: log.logger(.info))
             try await application.test(.router) { http in
                 let client = Client(http: http)
                 let store = try #require(opened.withLock { $0 })
@@ -120,7 +121,42 @@ func configuredApp(_ name: String, bundleID: String, in folder: String) throws -
                 #expect(
                     problem.detail
                         == "no app is ready (notes: appNotRunning, calculator: databaseFailed); the log says why")
+                let lines = log.texts.filter { $0.contains(#""message":"the database failed""#) }
+                #expect(lines.count == 1, "\(log.texts)")
+                #expect(lines.first?.contains(#""app":"calculator""#) == true, "\(lines)")
+                #expect(lines.first?.contains("the database is closed") == true, "\(lines)")
             }
+        }
+    }
+
+    @Test func `a reload that one app's database refuses leaves the webhooks of the other apps as they were`()
+        async throws
+    {
+        try await withFolder { folder in
+            func configuration(events: [String]) throws -> AppsConfiguration {
+                let apps = try ["calculator", "notes"].map { name in
+                    var app = try configuredApp(name, bundleID: "com.example.\(name)", in: folder)
+                    app.configuration.webhooks = [.local(1, events: events)]
+                    return app
+                }
+                return try AppsConfiguration(apps)
+            }
+            let fresh = try configuration(events: ["customer.erased"])
+            let apps = RunningApps(
+                try configuration(events: ["customer.merged"]),
+                reread: { (configuration: fresh, mistakes: [], warnings: []) }, logger: Calculator.logger)
+            #expect(try await apps.start().isEmpty)
+            apps.makeRoutes()
+            let notes = try #require(apps["notes"]?.service.store)
+            try await DatabaseTestBed.execute(
+                "CREATE TRIGGER refusal BEFORE INSERT ON endpoints BEGIN SELECT RAISE(ABORT, 'no'); END", in: notes)
+            await #expect(throws: RunningApps.ReloadRefusal.self) { try await apps.reload() }
+            let calculator = try #require(apps["calculator"]?.service.store)
+            let types = try await calculator.database.read { session throws(StoreError) in
+                try session.row("SELECT types FROM endpoints")?.text(0)
+            }
+            #expect(types == "customer.merged")
+            await apps.close()
         }
     }
 

@@ -187,6 +187,20 @@ import Testing
         }
     }
 
+    @Test func `checking a database reports at most 100 customers with wrong merges`() async throws {
+        try await DatabaseTestBed.withFilledStore { store in
+            try await execute(
+                """
+                WITH RECURSIVE numbers (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < 101)
+                INSERT INTO customers (realm, public_id, created_at, facts, merged_into)
+                SELECT realm, 'cus_' || number, created_at, facts, 99999 FROM customers, numbers WHERE id = 1
+                """, in: store)
+            let findings = try await DatabaseTestBed.findings(store)
+            let merges = findings.filter { $0.problem.hasPrefix("it was merged into a customer who doesn't exist") }
+            #expect(merges.count == 100)
+        }
+    }
+
     /// Runs a statement as another program, which doesn't enforce references.
     private func execute(_ sql: String, in store: Store) async throws {
         let path = try await store.database.read { session throws(StoreError) in
