@@ -198,7 +198,7 @@ extension LintSubject {
         }
         // A boundary above the last paid release would be above later free releases too.
         let isAboveLater = platform.releases.contains { later in
-            later.release.model == .free && later.release.originalAppVersion.map { $0 <= last } ?? false
+            later.release.model == .free && (later.release.originalAppVersion.map { $0 <= last } ?? false)
                 && group.releases.contains { $0.release.releasedAt.sortingDay < later.release.releasedAt.sortingDay }
         }
         if isAboveLater {
