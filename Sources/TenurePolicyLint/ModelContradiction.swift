@@ -145,7 +145,7 @@ extension LintSubject {
     /// possible. Nil if no era has the model.
     fileprivate func era(of model: Era.Model, near era: Int) -> Int? {
         let alike = eras.indices.filter { eras[$0].model == model }
-        return model == .paid ? alike.last { $0 < era } ?? alike.first : alike.first { $0 > era } ?? alike.last
+        return model == .paid ? (alike.last { $0 < era } ?? alike.first) : (alike.first { $0 > era } ?? alike.last)
     }
 
     /// Returns the names of the entitlements that customers of `era` should have if they got the app with a price
