@@ -180,7 +180,7 @@ extension LintRule {
 
     /// Finds a boundary (the first build or version of an `Era`) that no release has, such as a build that was planned
     /// but rejected in review. If numbers always increase, the boundary still separates the releases before and after
-    /// it. But if the policy has a release list, and the boundary no instant (`at`), nothing separates the two eras.
+    /// it. But if the policy has a release list, and the boundary has no `at`, nothing separates the two eras.
     static let boundaryOnNoRelease = LintRule(
         "boundary-on-no-release", .error, "a boundary with a build or version that no release has",
         rationale:
