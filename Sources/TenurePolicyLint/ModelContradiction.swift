@@ -145,7 +145,7 @@ extension LintSubject {
     /// possible. Nil if no era has the model.
     fileprivate func era(of model: Era.Model, near era: Int) -> Int? {
         let alike = eras.indices.filter { eras[$0].model == model }
-        return model == .paid ? alike.last { $0 < era } ?? alike.first : alike.first { $0 > era } ?? alike.last
+        return model == .paid ? (alike.last { $0 < era } ?? alike.first) : (alike.first { $0 > era } ?? alike.last)
     }
 
     /// Returns the names of the entitlements that customers of `era` should have if they got the app with a price
@@ -198,7 +198,7 @@ extension LintSubject {
         }
         // A boundary above the last paid release would be above later free releases too.
         let isAboveLater = platform.releases.contains { later in
-            later.release.model == .free && later.release.originalAppVersion.map { $0 <= last } ?? false
+            later.release.model == .free && (later.release.originalAppVersion.map { $0 <= last } ?? false)
                 && group.releases.contains { $0.release.releasedAt.sortingDay < later.release.releasedAt.sortingDay }
         }
         if isAboveLater {

@@ -12,7 +12,7 @@ package struct AppStoreAccount: Sendable, Hashable {
     package var devices: [UUID]
     /// Whether the account can pay. If false, every charge fails.
     var billingWorks = true
-    /// The indexes of the account's acquisitions, transactions and subscriptions in the lists of `AppStoreState`.
+    // The indexes of the account's acquisitions, transactions and subscriptions in the lists of `AppStoreState`.
     var acquisitions: [Int] = []
     var transactions: [Int] = []
     var subscriptions: [Int] = []
@@ -26,7 +26,7 @@ package struct AppStoreAcquisition: Sendable, Hashable {
         case purchase, promoCode, volumePurchase
     }
 
-    /// The indexes of the acquisition, the account and the app in the lists of `AppStoreState`.
+    // The indexes of the acquisition, the account and the app in the lists of `AppStoreState`.
     package let index: Int
     let account: Int
     let app: Int

@@ -21,16 +21,16 @@ struct Subscription: Sendable, Hashable {
         var status: PriceIncreaseStatus
     }
 
-    /// The indexes of the subscription, the account and the app in the lists of `AppStoreState`.
+    // The indexes of the subscription, the account and the app in the lists of `AppStoreState`.
     let index: Int
     let account: Int
     let app: Int
     /// The name of the subscription group.
     let group: String
-    /// The indexes of the first transaction, and of the transaction for the current period.
+    // The indexes of the first transaction, and of the transaction for the current period.
     let originalTransaction: Int
     var currentTransaction: Int
-    /// The indexes of the current product, and of the product from the next renewal on.
+    // The indexes of the current product, and of the product from the next renewal on.
     var product: Int
     var renewsAs: Int
     /// Whether the customer has automatic renewal switched on.

@@ -152,11 +152,11 @@ package struct DeviceInterface: Sendable {
 /// A request to `DeviceInterface`, with the customer and the app that the request is about.
 struct DeviceRequest: Sendable {
     let body: JSONObject
-    /// The number of changes of the local App Store when the request arrived, and its state then.
+    // The number of changes of the local App Store when the request arrived, and its state then.
     let change: Int
     let state: AppStoreState
     let signer: AppStoreSigner
-    /// The indexes of the customer and the app in the lists of `AppStoreState`.
+    // The indexes of the customer and the app in the lists of `AppStoreState`.
     let account: Int
     let app: Int
 

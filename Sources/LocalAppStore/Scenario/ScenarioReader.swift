@@ -218,7 +218,7 @@ package struct ScenarioReader {
         return false
     }
 
-    /// Reads an offer.
+    /// Reads an offer. A `count` below 1 is read as 1, and a `count` above 36 as 36.
     ///
     /// - Parameter knownType: the offer's type. Nil if the offer's key `type` has it.
     private mutating func offer(_ part: Part, type knownType: OfferType?) -> SubscriptionOffer? {

@@ -137,7 +137,7 @@ extension AppStoreState {
     fileprivate func receiptDraft(of transaction: AppStoreTransaction) -> ReceiptDraft {
         let product = products[transaction.product]
         var draft = ReceiptDraft()
-        let lineItem = product.type == .autoRenewable ? UInt64(ids.webOrderLineItem(transaction.index)) ?? 0 : 0
+        let lineItem = product.type == .autoRenewable ? (UInt64(ids.webOrderLineItem(transaction.index)) ?? 0) : 0
         draft.add([
             .quantity: .number(UInt64(clamping: transaction.quantity)), .productID: .text(product.id),
             .transactionID: .text(id(of: transaction)), .purchaseDate: .date(transaction.purchaseDate),

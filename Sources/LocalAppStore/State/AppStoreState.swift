@@ -38,7 +38,7 @@ package struct AppStoreState: Sendable {
     /// For each original transaction, the date of its last notification, and the `rank` of that notification: the
     /// number of earlier notifications about this purchase at the same instant.
     private var lastNotified: [Int: (date: Date, rank: Int)] = [:]
-    /// The indexes of accounts by name, and of products by ID.
+    // The indexes of accounts by name, and of products by ID.
     private var accountIndexes: [String: Int] = [:]
     private var productIndexes: [String: Int] = [:]
     /// The index of each product's app.

@@ -81,8 +81,8 @@ extension Tenure {
         /// - Throws: `AssetPackError`, or `CancellationError` if the waiting task was canceled.
         public func download() async throws { try await library.download(name) }
 
-        /// Returns the URL of a file or folder of the installed pack. The URL is valid until the process ends. Like
-        /// `Tenure.allows(_:)`, the call waits right after the app starts and after a right has ended, until Tenure
+        /// Returns the URL of a file or folder of the installed pack. The URL is valid until the process ends. After a
+        /// start of the app, and after an entitlement has ended, the call waits like `Tenure.allows(_:)` until Tenure
         /// knows whether the customer may use the pack.
         ///
         /// - Throws: `AssetPackError` if the pack isn't installed, if it has no such file, or if the customer may not

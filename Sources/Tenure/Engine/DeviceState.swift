@@ -90,7 +90,7 @@ final class DeviceState {
     /// The IDs of the app's products: from the policy, or else from the service's list of products.
     var productIDs: [String] {
         let known = facts.policy?.entitlements.flatMap { $0.products.map(\.id) } ?? []
-        return known.isEmpty ? stored.catalog?.catalog?.ids ?? [] : Array(Set(known)).sorted()
+        return known.isEmpty ? (stored.catalog?.catalog?.ids ?? []) : Array(Set(known)).sorted()
     }
 
     /// The products to request if StoreKit lists no purchases: `productIDs`, or else the products that unlock packs.

@@ -84,7 +84,7 @@ extension Engine {
         await waitForRunningSearch()
         let unfinished = (try? await setup.callAppStore { try await $0.unfinished() }?.get()) ?? []
         let known = (device.stored.account.purchases + unfinished.map(\.purchase)).filter {
-            $0.productID == product && $0.type?.staysListed ?? false
+            $0.productID == product && ($0.type?.staysListed ?? false)
         }
         finisher.deliveredOriginalIDs.formUnion(known.map(\.originalTransactionID))
         // Also store the transactions. If the service can't confirm them now, they are finished after the next start.

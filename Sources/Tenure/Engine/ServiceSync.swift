@@ -53,7 +53,7 @@ final class ServiceSync {
         let answers = device.stored.account.serviceAnswers
         let decided = max(min(asked, claims.issuedAt), asked.addingTimeInterval(-DeviceTime.tolerance))
         let hasEnded = answers.values.contains { answer in
-            answer.outcome == .granted && answer.until.map { $0 <= now && $0 > decided } ?? false
+            answer.outcome == .granted && (answer.until.map { $0 <= now && $0 > decided } ?? false)
         }
         let isAllGranted = answers.keys.allSatisfy { name in
             guard let right = claims.rights[name] else { return false }

@@ -8,7 +8,7 @@ struct JWSSegments {
 
     /// The whole JWS.
     let bytes: ArraySlice<UInt8>
-    /// The ranges of the three segments in `bytes`.
+    // The ranges of the three segments in `bytes`.
     let header: Range<Int>
     let payload: Range<Int>
     let signature: Range<Int>

@@ -82,7 +82,7 @@ public func receiptBytes(file: [UInt8]) throws(Rejection) -> [UInt8] {
 /// Throws if the bytes are a transaction receipt of iOS 6, which is an old-style property list. Its kind of signature
 /// isn't supported. iOS 7 replaced it with the app receipt.
 private func rejectTransactionReceipt(_ bytes: [UInt8]) throws(Rejection) {
-    // The longest of the three beginnings has 14 characters: `purchase-info`, cut off.
+    // The longest of the three beginnings has 14 characters.
     let beginning = bytes.lazy.filter { !$0.isASCIIWhitespace }.prefix(14)
     guard
         beginning.starts(with: "{\"signature\"".utf8) || beginning.starts(with: "{\"purchase-inf".utf8)

@@ -38,7 +38,7 @@ public struct ReceiptPayload: Sendable, Hashable {
     /// All attributes in the order of the receipt, without the attributes inside in-app purchases.
     package internal(set) var attributes: [RawReceiptAttribute] = []
 
-    /// The ranges of two values in `bytes` that bind the receipt to a device; nil if the receipt lacks them.
+    // The ranges of two values in `bytes` that bind the receipt to a device; nil if the receipt lacks them.
     var opaqueValue: Range<Int>?
     var sha1Hash: Range<Int>?
     /// The range of the bundle ID with its tag and length, which are part of the device hash.

@@ -11,7 +11,7 @@ struct SignedData {
         /// The range of the whole certificate in DER.
         let encoding: Range<Int>
         let serialNumber: Range<Int>
-        /// The ranges of the encoded names, with tag and length.
+        // The ranges of the encoded names, with tag and length.
         let issuer: Range<Int>
         let subject: Range<Int>
     }

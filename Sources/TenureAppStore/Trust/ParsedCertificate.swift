@@ -10,7 +10,7 @@ package struct ParsedCertificate: Sendable {
     package let der: [UInt8]
     /// The same certificate, decoded.
     package let x509: Certificate
-    /// The encoded names of the issuer and the subject. Their bytes are compared when a chain is built.
+    // The encoded names of the issuer and the subject. Their bytes are compared when a chain is built.
     package let issuer: [UInt8]
     let subject: [UInt8]
     /// The contents octets of the serial number.

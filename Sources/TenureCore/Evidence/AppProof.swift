@@ -19,7 +19,7 @@ public struct AppProof: Sendable, Hashable {
         package var canCarryExpiration: Bool { self == .receipt }
     }
 
-    /// The kind of artifact, which determines whether it can contain a revocation.
+    /// The kind of artifact, which determines the facts that it can contain.
     public let kind: Kind
     /// When the App Store signed the artifact: `receiptCreationDate`, or attribute 12 of a receipt.
     public internal(set) var signedDate: Date?
@@ -63,12 +63,12 @@ public struct AppProof: Sendable, Hashable {
 }
 
 extension AppProof {
-    /// The signing date, with which artifacts are compared. An artifact without a signing date is treated as the
-    /// oldest.
+    /// The signing date, by which the latest-signed artifact is found. An artifact without a signing date is treated as
+    /// the oldest.
     var effectiveSignedDate: Date { signedDate ?? .distantPast }
 
-    /// Sorts by signing date, the earliest first. Artifacts without a signing date come last. Artifacts that were
-    /// signed at the same time are sorted by content, so that the order in which they were received doesn't matter.
+    /// Sorts by signing date, the earliest first. Artifacts without one come last, because the first artifact with a
+    /// fact is used. Artifacts signed at the same time are sorted by content, so the order of arrival doesn't matter.
     static func areInSigningOrder(_ left: AppProof, _ right: AppProof) -> Bool {
         let (leftSigned, rightSigned) = (left.signedDate ?? .distantFuture, right.signedDate ?? .distantFuture)
         if leftSigned != rightSigned { return leftSigned < rightSigned }

@@ -151,8 +151,7 @@ extension Policy {
     private func addBuildNumberMistake(to mistakes: inout [PolicyMistake]) {
         guard buildNumbers == nil else { return }
         let dependent = timelines.known.first {
-            $0.platform.map { $0.versionKey == .bundleVersion } == true && $0.hasVersionBoundary
-                && $0.erasOfRelease == nil
+            $0.platform?.versionKey == .bundleVersion && $0.hasVersionBoundary && $0.erasOfRelease == nil
         }
         guard let platform = dependent?.platform else { return }
         mistakes.add(

@@ -121,7 +121,7 @@ struct ReleaseList {
                     // An undated entry takes a date only if no earlier entry of the same version has a date. If several
                     // eras begin with the version, the order of the list excludes dates before the last dated entry.
                     case .undated where !versionsWithDate.contains(version):
-                        dates.first { $0 >= result.last(where: \.isDated)?.earliest ?? $0 } ?? dates.first
+                        dates.first { $0 >= (result.last(where: \.isDated)?.earliest ?? .distantPast) } ?? dates.first
                     case .undated: nil
                     }
                 if let date { entry = Entry(release, position: position, begunAt: date) }
@@ -174,7 +174,7 @@ struct ReleaseList {
     }
 
     /// The boundaries of all eras with a beginning that has a date, or a version with a date in the list.
-    private var boundaries: [(era: Int, Boundary)] {
+    private var boundaries: [(era: Int, boundary: Boundary)] {
         // The first dated entry of each version.
         let dated = entries.filter(\.isDated).compactMap { entry in entry.version.map { ($0, entry) } }
         let first = Dictionary(dated, uniquingKeysWith: { $1.earliest < $0.earliest ? $1 : $0 })
@@ -198,7 +198,7 @@ struct ReleaseList {
         /// Returns the eras that happened and that no boundary excludes. If the sale began at or after a boundary, the
         /// sale was in no era before the boundary. If the sale ended at or before a boundary, it was in no era after
         /// the boundary.
-        func eras(among happened: EraSet, _ boundaries: [(era: Int, Boundary)]) -> EraSet {
+        func eras(among happened: EraSet, _ boundaries: [(era: Int, boundary: Boundary)]) -> EraSet {
             var first = 0
             var end = EraSet.capacity
             for (era, boundary) in boundaries {

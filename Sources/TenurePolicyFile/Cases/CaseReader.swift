@@ -10,7 +10,7 @@ struct CaseReader {
     /// The policy that the cases test, as a document. At first it is the policy file. `cases(of:)` applies the changes
     /// at the top of the file of cases. Nil if each case has a whole policy.
     var basePolicy: DocumentNode?
-    /// The base policy, kept so that it is read only once for all cases without changes; nil before.
+    /// The base policy, kept so that it is read only once for all cases without changes. Nil until it is read.
     private(set) var unchangedPolicy: Policy?
     /// Returns the bytes of a policy's release list (a CSV file), by the path in the policy.
     let releaseList: (String) throws -> [UInt8]

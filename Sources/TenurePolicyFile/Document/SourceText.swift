@@ -10,7 +10,7 @@ struct SourceText {
 
     /// Checks the bytes. Throws the first mistake with its position.
     init(_ bytes: some Collection<UInt8>, named fileName: String) throws(PolicyFileError) {
-        // Creates the error of a mistake that begins behind the part `before` of the file.
+        // Creates the error of a mistake that comes after the text `before`, the beginning of the file.
         func failure(_ message: String, after before: Substring.UnicodeScalarView) -> PolicyFileError {
             let lines = before.split(separator: "\n", omittingEmptySubsequences: false)
             return PolicyFileError(

@@ -176,7 +176,7 @@ struct PolicyReader {
             date: fields[.at].flatMap { $0.instant(&reading) })
     }
 
-    /// The words that a policy may have instead of a mapping: in `begins`, `whileUndetermined` and `changeover`.
+    // The words that a policy may have instead of a mapping: in `begins`, `whileUndetermined` and `changeover`.
     static let newPlatform = "new"
     static let denied = "deny"
     static let noChangeover = "none"

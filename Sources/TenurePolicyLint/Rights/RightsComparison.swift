@@ -167,7 +167,7 @@ struct RightsComparison: Sendable {
     /// doesn't say which type it has.
     private func purchasesOfEachType(of product: Entitlement.Product) -> [Evidence] {
         let bought = now == .distantFuture ? Date(timeIntervalSince1970: 0) : now
-        let types: [(Purchase.ProductType, expires: Date?)] = [
+        let types: [(type: Purchase.ProductType, expires: Date?)] = [
             (.nonConsumable, nil), (.autoRenewable, .distantFuture), (.nonRenewing, nil),
         ]
         return types.map { type, expires in

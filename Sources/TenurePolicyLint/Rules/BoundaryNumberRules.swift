@@ -82,7 +82,7 @@ extension LintRule {
             }
             let looksLikeBuild =
                 !version.description.contains(".")
-                && (version.description.count >= 3 && !change.isYear(version) || isBuildElsewhere)
+                && ((version.description.count >= 3 && !change.isYear(version)) || isBuildElsewhere)
             if releases.isEmpty, looksLikeBuild {
                 report.add(
                     at: path, severity: .warning,
@@ -180,7 +180,7 @@ extension LintRule {
 
     /// Finds a boundary (the first build or version of an `Era`) that no release has, such as a build that was planned
     /// but rejected in review. If numbers always increase, the boundary still separates the releases before and after
-    /// it. But if the policy has a release list, and the boundary no instant (`at`), nothing separates the two eras.
+    /// it. But if the policy has a release list, and the boundary has no `at`, nothing separates the two eras.
     static let boundaryOnNoRelease = LintRule(
         "boundary-on-no-release", .error, "a boundary with a build or version that no release has",
         rationale:
@@ -205,7 +205,7 @@ extension LintRule {
                 "`\(change.after.name.shortened)` begins on \(change.platform.name) with \(key) \(version), which isn't in the release list (below it \(below), above it \(above))"
             let lacksDate = change.platform.decidesByList && change.date == nil
             // The number may belong to a planned release, which isn't in a list of past releases.
-            let isPlanned = above == "none" && change.date.map { $0 > subject.now } ?? false
+            let isPlanned = above == "none" && (change.date.map { $0 > subject.now } ?? false)
             let consequence: String
             if lacksDate {
                 consequence = ": without an instant nothing separates this era from `\(change.before.name.shortened)`"

@@ -157,9 +157,9 @@ extension LintSubject {
                 continue
             }
             // No customer bought the app before its first release.
-            let begin = isFirst ? platform.releases.first?.release.releasedAt.sortingDate ?? sale.begin : sale.begin
+            let begin = (isFirst ? platform.releases.first?.release.releasedAt.sortingDate : nil) ?? sale.begin
             var from = begin
-            // The added element, after the era, ends the dates that follow the last honor.
+            // The element added after the honors reports the dates between the last honor and the era's end.
             for dates in included + [(since: sale.end, before: Date.distantFuture)] {
                 let to = min(dates.since, sale.end)
                 // A limit on the day of a change leaves out only hours.
@@ -173,7 +173,7 @@ extension LintSubject {
                         }
                     if !missed.contains(words) { missed.append(words) }
                     haveBuyers =
-                        haveBuyers || from != .distantPast || to == sale.end || soldSince.map { $0 < to } ?? false
+                        haveBuyers || from != .distantPast || to == sale.end || (soldSince.map { $0 < to } ?? false)
                 }
                 from = max(from, dates.before)
             }

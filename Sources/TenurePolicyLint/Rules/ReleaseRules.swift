@@ -147,7 +147,7 @@ extension LintRule {
     /// Finds a release that was still on sale after the next `Era` had begun. Reports it if its version gives customers
     /// entitlements that their purchase date wouldn't.
     ///
-    /// When a release without a date was replaced is known only if the next release in the list has a date.
+    /// The end of the sale of a release without a date is known only if the next release in the list has a date.
     static let soldAcrossChange = LintRule(
         "sold-across-change", .error, "a release that stayed on sale beyond the beginning of the next era",
         rationale:

@@ -54,7 +54,7 @@ extension PostgresConnection {
         guard version >= 130_000
         else { throw unusable("its PostgreSQL has version \(version / 10_000); update it to 13 or later") }
         let settings = try settings()
-        guard settings.count == 7 else { throw unusable("it doesn't report its settings") }
+        guard settings.count == 7 else { throw unusable("it doesn't report its settings; use PostgreSQL 13 or later") }
         // The values are in the order of the query in `settings(and:)`.
         var state = PostgresServerState()
         // Through a pooler, libpq gets the pooler's process ID instead of the server's.

@@ -3,8 +3,8 @@ import Foundation
 /// Stores records (`SpillRecord`: what a line of an evidence file proves about a customer) until all lines are read.
 /// Few records stay in memory. More are written to a temporary folder.
 ///
-/// The records are divided into buckets by the hash of the customer's name, which is an ID. So all records of one name
-/// are in one bucket, wherever their lines are in the file, and one bucket fits into memory.
+/// The records are divided into buckets by the hash of their `CustomerName`, an ID of the customer. So all records of
+/// one name are in one bucket, wherever their lines are in the file, and one bucket fits into memory.
 final class SpillFolder {
     /// The number of buckets in each stage. With 10 million customers, each bucket has 20,000 customers.
     static let bucketCount = 512
@@ -123,7 +123,7 @@ struct BucketContents: Sendable {
         }
     }
 
-    /// Passes the complete records to `body`, and keeps the incomplete rest.
+    /// Passes the complete records to `body`, and keeps the rest. Each record begins with its length in 4 bytes.
     private static func passRecords(_ bytes: inout [UInt8], _ body: (SpillRecord) -> Void) {
         var position = 0
         while let length = SpillRecord.length(of: bytes, at: position), position + 4 + length <= bytes.count {

@@ -18,6 +18,6 @@ struct ExampleNames: Sendable {
 
     /// The ID or number of an example customer.
     subscript(example: Example) -> String {
-        showsIDs ? example.exportedID ?? example.id : "customer \(numbers[example.id] ?? 0)"
+        showsIDs ? (example.exportedID ?? example.id) : "customer \(numbers[example.id] ?? 0)"
     }
 }

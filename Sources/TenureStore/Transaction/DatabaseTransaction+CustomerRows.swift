@@ -11,7 +11,7 @@ package struct CustomerRows: Sendable {
     package let promises: [StoredPromise]
     package let support: [StoredSupportGrant]
     package let events: [StoredEvent]
-    /// Whether events say that all purchases of each of the customer's accounts are known.
+    /// Whether all purchases of each of the customer's accounts are known, according to `events`.
     package let purchasesAreComplete: Bool
     /// Whether the customer is unbound: the artifacts came without proof that they belong to the sender.
     package let isUnbound: Bool

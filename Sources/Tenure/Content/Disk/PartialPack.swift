@@ -85,7 +85,7 @@ struct PartialPack {
             // Never write to a file with a second hard link: an installed version has the same file.
             let isUsable = status.map { $0.size == file.size || ($0.size < file.size && $0.linkCount == 1) } ?? false
             if !isUsable, status != nil { Disk.remove(path(of: fileIndex)) }
-            lengths.append(isUsable ? status?.size ?? 0 : 0)
+            lengths.append(isUsable ? (status?.size ?? 0) : 0)
         }
     }
 

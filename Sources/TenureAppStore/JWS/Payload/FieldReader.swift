@@ -3,7 +3,7 @@ import TenureJSON
 /// Reads the fields of one object by their names in Apple's JSON, as in `let price: Int64? = try read("price")`. The
 /// type of the result determines the expected JSON type.
 struct FieldReader {
-    /// The parsed JSON, and the index of the object in it.
+    // The parsed JSON, and the index of the object in it.
     let tape: JSONTape
     let index: Int
     /// The path of the object in the payload, for messages; empty for the payload itself.

@@ -95,7 +95,7 @@ extension Sentence {
         }
     }
 
-    /// The reason that the sentence gives: what support decided, otherwise what ended, otherwise which purchase no
+    /// The reason that the sentence gives: support's revocation, otherwise what ended, otherwise which purchase no
     /// longer gives the entitlement, otherwise how the app was acquired.
     private var leadingDenial: Finding? {
         var leading: Finding?
