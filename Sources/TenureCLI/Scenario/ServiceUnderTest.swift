@@ -74,9 +74,7 @@ struct ServiceUnderTest: Sendable {
         return (try await decoded(.GET, "/v1/admin/customers/\(customer.id)") as CustomerDetails).customer
     }
 
-    private struct CustomerDetails: Decodable {
-        let customer: CustomerResponse
-    }
+    private struct CustomerDetails: Decodable { let customer: CustomerResponse }
 
     // MARK: Waiting
 

@@ -132,9 +132,7 @@ struct ServeCommand: AsyncParsableCommand {
     private func check(_ settings: ServiceSettings) async throws {
         let configurations = settings.apps?.apps.map(\.configuration) ?? [settings.configuration].compactMap(\.self)
         var mistakes = settings.mistakes + Self.mistakesInDatabaseURLs(of: configurations) + settings.warnings
-        if mistakes.isEmpty {
-            mistakes += await Self.mistakesInConnectionLimits(of: configurations)
-        }
+        if mistakes.isEmpty { mistakes += await Self.mistakesInConnectionLimits(of: configurations) }
         guard mistakes.isEmpty, let configuration = settings.configuration else {
             for mistake in mistakes { Terminal.standardError.write("error: \(mistake.hidingCredentials)") }
             throw ExitCode.error

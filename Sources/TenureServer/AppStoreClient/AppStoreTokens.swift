@@ -26,7 +26,5 @@ actor AppStoreTokens {
     }
 
     /// Discards this token, unless another request has replaced it already.
-    func discard(_ text: String) {
-        if current?.text == text { current = nil }
-    }
+    func discard(_ text: String) { if current?.text == text { current = nil } }
 }

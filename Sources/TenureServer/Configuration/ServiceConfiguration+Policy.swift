@@ -23,9 +23,7 @@ extension ServiceConfiguration {
     }
 
     /// Why a file can't be read. Error messages append the description to the file's name.
-    private struct Unreadable: Error, CustomStringConvertible {
-        let description: String
-    }
+    private struct Unreadable: Error, CustomStringConvertible { let description: String }
 
     private static func contents(of path: String, maximumSize: Int) throws(Unreadable) -> [UInt8] {
         let contents: [UInt8]?

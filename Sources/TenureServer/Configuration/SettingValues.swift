@@ -74,9 +74,7 @@ package struct SettingValues: Sendable {
     }
 
     /// Wrong usage of the command line.
-    package struct UsageError: Error, Sendable, CustomStringConvertible {
-        package let description: String
-    }
+    package struct UsageError: Error, Sendable, CustomStringConvertible { package let description: String }
 
     /// Reads `--name value`, `--name=value` and, for flags, `--name`.
     package mutating func read(arguments: [String]) throws(UsageError) {

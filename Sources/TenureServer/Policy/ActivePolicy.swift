@@ -83,9 +83,7 @@ struct ActivePolicy: Sendable {
     var isFresh: Bool { ContinuousClock.now - versions.lastAsked < staleness }
 
     /// Asks the database for the policy in effect, unless this process asked less than `staleness` ago.
-    func refresh() async throws {
-        if !isFresh { try await refreshNow() }
-    }
+    func refresh() async throws { if !isFresh { try await refreshNow() } }
 
     /// Asks the database for the policy in effect.
     func refreshNow() async throws {
