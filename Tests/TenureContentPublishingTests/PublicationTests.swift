@@ -150,7 +150,7 @@ import Testing
         #expect(try publish(["bass"], by: other, previousKeys: keys).catalog.counter == 8)
     }
 
-    @Test func `a publication that replaces a damaged catalog continues the highest counter in the folder`() throws {
+    @Test func `a publication after a damaged or deleted catalog continues the counter`() throws {
         _ = try publish(at: 7)
         for name in ["0099.jws", "88.jws.bak", "x.jws", "77", "-9.jws", "0.jws"] {
             try folder.write("x", to: "published/catalogs/" + name)
@@ -161,8 +161,9 @@ import Testing
         try folder.write("x", to: "published/catalog.jws")
         #expect(throws: PublishingError.self) { try publish() }
         #expect(try publish(replacing: true).catalog.counter == 11)
-        // Without a catalog, the folder is like a new one.
+        // Clients still know the counter of a catalog that was deleted.
         try FileManager.default.removeItem(at: folder.url("published/catalog.jws"))
-        #expect(try publish(at: 3).catalog.counter == 3)
+        #expect(throws: PublishingError.counterTooLow(counter: 11, previous: 11)) { try publish(counter: 11) }
+        #expect(try publish(at: 3).catalog.counter == 12)
     }
 }

@@ -81,6 +81,18 @@ import Testing
         #expect(refusal([UInt8](repeating: 0x20, count: 1 << 20))?.contains("the file has") == false)
     }
 
+    @Test func `a release list may have 16 MiB, more than a policy`() throws {
+        let list = "platform,build,releasedAt\niOS,37,2014-01-10\n" + String(repeating: "\n", count: 1 << 20)
+        #expect(try ReleaseListFile.listed(Array(list.utf8), named: "list.csv").count == 1)
+        let error = #expect(throws: PolicyFileError.self) {
+            try ReleaseListFile.listed([UInt8](repeating: 0x20, count: (16 << 20) + 1), named: "list.csv")
+        }
+        #expect(
+            error?.description
+                == "list.csv:1:1: the file has 16777217 bytes, and may have at most 16777216; check that it is the right file, or leave out what it doesn't need"
+        )
+    }
+
     @Test func `a policy file with bytes that aren't UTF-8 is refused with their place`() {
         #expect(
             refusal([0x61, 0x3A, 0x0A, 0x62, 0xFF, 0x63])

@@ -98,16 +98,16 @@ package struct ContentPublisher: Sendable {
     // MARK: The previous catalog
 
     /// Returns the folder's current catalog, and its counter. The catalog is nil if the folder has none, or if
-    /// `replacing` is true. The counter is 0 if the folder has no catalog. Also removes catalogs that were never
-    /// published.
+    /// `replacing` is true. The counter is 0 if the folder never had a catalog. Also removes catalogs that were
+    /// never published.
     private func previous(
         of bundleID: String, replacing: Bool
     ) throws(PublishingError) -> (catalog: ContentCatalog?, counter: Int64) {
-        guard let text = try folder.catalogText() else { return (nil, 0) }
-        if replacing {
+        let current = try folder.catalogText()
+        guard let text = current, !replacing else {
             // Clients reject a catalog with a lower counter, so find the counter even of a catalog that is ignored. If
-            // the catalog can't be read, the file names in `catalogs` have its counter.
-            if let counter = (try? SignedCatalog.unverified(text))?.counter { return (nil, counter) }
+            // the catalog is missing or can't be read, the file names in `catalogs` have its counter.
+            if let current, let counter = (try? SignedCatalog.unverified(current))?.counter { return (nil, counter) }
             return (nil, try folder.counters().max() ?? 0)
         }
         let signed: SignedCatalog

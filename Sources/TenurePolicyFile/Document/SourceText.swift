@@ -5,20 +5,22 @@ struct SourceText {
     /// The text, without a byte order mark, and with LF as the only line break.
     let text: String
 
-    /// The maximum size in bytes.
+    /// The maximum size of most files in bytes.
     static let maximumSize = 1 << 20
 
     /// Checks the bytes. Throws the first mistake with its position.
-    init(_ bytes: some Collection<UInt8>, named fileName: String) throws(PolicyFileError) {
+    init(
+        _ bytes: some Collection<UInt8>, named fileName: String, maximumSize: Int = Self.maximumSize
+    ) throws(PolicyFileError) {
         // Creates the error of a mistake that comes after the text `before`, the beginning of the file.
         func failure(_ message: String, after before: Substring.UnicodeScalarView) -> PolicyFileError {
             let lines = before.split(separator: "\n", omittingEmptySubsequences: false)
             return PolicyFileError(
                 message, at: SourcePosition(file: fileName, line: lines.count, column: (lines.last?.count ?? 0) + 1))
         }
-        guard bytes.count <= Self.maximumSize else {
+        guard bytes.count <= maximumSize else {
             throw PolicyFileError(
-                "the file has \(bytes.count) bytes, and may have at most \(Self.maximumSize); check that it is the right file, or leave out what it doesn't need",
+                "the file has \(bytes.count) bytes, and may have at most \(maximumSize); check that it is the right file, or leave out what it doesn't need",
                 at: SourcePosition(file: fileName))
         }
         self.fileName = fileName

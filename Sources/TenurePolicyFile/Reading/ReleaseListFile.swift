@@ -70,7 +70,7 @@ package enum ReleaseListFile {
         var mistakes: [PolicyFileMistake] = []
         let rows: [[Cell]]
         do throws(PolicyFileError) {
-            rows = try Self.rows(of: SourceText(bytes, named: fileName), &mistakes)
+            rows = try Self.rows(of: SourceText(bytes, named: fileName, maximumSize: maximumSize), &mistakes)
         } catch {
             // Let commands show lines of the file only if the first row has a column of a release list. Any other file
             // may be secret.
