@@ -39,7 +39,7 @@ import Testing
                   level: 2
                   period: P3M
                   introductory: { discount: freeTrial, period: P7D }
-                  offers: [{ id: back, type: winBack, discount: payAsYouGo, period: P1M, count: 40, price: 0.99 }]
+                  offers: [{ id: back, type: winBack, discount: payAsYouGo, period: P1M, count: 36, price: 0.99 }]
                 \(id).news: { type: autoRenewable, price: 0.99 }
             customers: { Ada: { storefront: DEU, family: Lovelace, shows: both }, Byron: {} }
             timeline:
@@ -65,7 +65,6 @@ import Testing
             id: id + ".plan", type: .autoRenewable, price: 1990, group: "plans", level: 2,
             period: CalendarPeriod(months: 3),
             offers: [
-                // An offer has at most 36 periods.
                 SubscriptionOffer(
                     id: "back", type: .winBack, discount: .payAsYouGo, period: CalendarPeriod(months: 1), count: 36,
                     price: 990),
@@ -101,6 +100,26 @@ import Testing
             return
         }
         #expect(try read(text).header.apps.first?.gracePeriodDays == days)
+    }
+
+    @Test(arguments: [(0, false), (1, true), (36, true), (37, false)])
+    func `an offer has 1 to 36 periods`(count: Int, isPossible: Bool) throws {
+        let offer = "{ discount: payAsYouGo, period: P1M, count: \(count), price: 0.99 }"
+        let plan = "{ type: autoRenewable, price: 1.99, introductory: \(offer) }"
+        let text = """
+            scenario: Offers
+            begins: 2014-03-01
+            app: { bundleID: com.example.calculator, appleID: 1, releases: [], products: { plan: \(plan) } }
+            customers: { Ada: {} }
+            timeline: []
+            """
+        guard isPossible else {
+            let error = #expect(throws: PolicyFileError.self) { try read(text) }
+            let advice = "an offer has 1 to 36 periods; write `1`"
+            #expect(error?.mistakes.map { $0.description.hasSuffix(advice) } == [true])
+            return
+        }
+        #expect(try read(text).header.apps.first?.products.first?.offers.map(\.count) == [count])
     }
 
     @Test(arguments: [

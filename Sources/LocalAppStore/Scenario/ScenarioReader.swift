@@ -230,12 +230,15 @@ package struct ScenarioReader {
         let discount = fields["discount"].flatMap { $0.word(&reading, among: discounts) }
         let period = fields["period"].flatMap { $0.period(&reading) }
         let count = fields["count"].flatMap { $0.integer(&reading, example: "1") } ?? 1
+        if let part = fields["count"], !(1...36).contains(count) {
+            reading.report("an offer has 1 to 36 periods; write `1`", at: part.position)
+        }
         let price = fields["price"].flatMap { amount($0) } ?? 0
         if knownType == nil, id == nil || type == nil {
             reading.report("an offer needs `id` and `type`; write `id: comeback, type: winBack`", at: part.position)
         }
         guard let type, let discount, let period else { return nil }
         return SubscriptionOffer(
-            id: id, type: type, discount: discount, period: period, count: max(1, min(count, 36)), price: price)
+            id: id, type: type, discount: discount, period: period, count: count, price: price)
     }
 }

@@ -41,9 +41,13 @@ public struct VerifiedNotification: Sendable, Hashable {
         }
         // Renewal info doesn't contain its app.
         guard Payload.kind != .renewalInfo else { return }
-        guard let inner = nested.payload.bundleID, let outer = notification.payload.bundleID,
-            inner.utf8.elementsEqual(outer.utf8)
-        else { throw Rejection(.wrongApp, "`\(path)` is about another app than the notification") }
+        guard let outer = notification.payload.bundleID else {
+            throw Rejection(.wrongApp, "the notification has no `bundleId`, so it can't be compared with `\(path)`")
+        }
+        guard let inner = nested.payload.bundleID else { throw Rejection(.wrongApp, "`\(path)` has no `bundleId`") }
+        guard inner.utf8.elementsEqual(outer.utf8) else {
+            throw Rejection(.wrongApp, "`\(path)` is about another app than the notification")
+        }
     }
 }
 

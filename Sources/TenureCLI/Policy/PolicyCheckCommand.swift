@@ -14,9 +14,9 @@ struct PolicyCheckCommand: AsyncParsableCommand {
             With a release list (in the policy, or by --releases), the command also finds contradictions to your real \
             releases. With --against, it finds every right that existing customers would lose by the change.
 
-            The command has tested each fix that it prints: the fix resolves the finding and causes no new one. To accept \
-            a finding, list its code and place (`at`) under `acknowledge` in the policy. The check then still shows the \
-            finding, but doesn't fail because of it.
+            The command has tested each exact fix: it resolves the finding and causes no new one. Other fixes are \
+            advice. To accept a finding, list its code and place (`at`) under `acknowledge` in the policy. The check then \
+            still shows the finding, but doesn't fail because of it.
 
             Exit codes: 0 no errors; 2 errors, or with --strict warnings; 1 a file can't be read; 64 wrong usage.
 

@@ -312,7 +312,7 @@ struct CaseReader {
 
     /// Reads one string or a list of strings.
     private mutating func texts(_ part: Part?) -> [String] {
-        oneOrMore(part, example: "[changeover]").compactMap { $0.name(&reading, example: "changeover") }
+        oneOrMore(part, example: "[you paid]").compactMap { $0.name(&reading, example: "you paid") }
     }
 
     /// Reads one reason code or a list of reason codes. Unknown codes are mistakes: a case that forbids a misspelled

@@ -70,6 +70,22 @@ import Testing
         #expect(found?.detail == "`data.signedTransactionInfo` is about another app than the notification")
     }
 
+    @Test func `a notification without a bundle ID is refused with that reason if no app is configured`() throws {
+        guard case .object(var data)? = try Minted.minter.payload(of: .notification)["data"] else {
+            Issue.record("the notification has no data")
+            return
+        }
+        data["bundleId"] = nil
+        let jws = try Minted.minter.mint(.notification, setting: ["data": .object(data)])
+        let found = rejection {
+            try Minted.verifier(app: AppIdentity()).verifyNotification(jws, now: Minted.instant)
+        }
+        #expect(found?.code == .wrongApp)
+        #expect(
+            found?.detail
+                == "the notification has no `bundleId`, so it can't be compared with `data.signedTransactionInfo`")
+    }
+
     /// Returns the rejection of a Production notification with one artifact of Sandbox.
     private func refusal(of kind: JWSKind, under field: String, in part: String) throws -> Rejection? {
         let anchors = try Minted.authority.anchors
