@@ -68,7 +68,7 @@ public struct Product: Identifiable, Equatable, Hashable, CustomDebugStringConve
         get async { await Transaction.currentEntitlement(for: id) }
     }
 
-    /// The transactions that entitle the customer now: their own transactions, and transactions that the family shares.
+    /// The transaction that entitles the customer now: their own, or one that the family shares. Empty without one.
     public var currentEntitlements: Transaction.Transactions { Transaction.currentEntitlements(for: id) }
 
     init?(_ json: JSONObject) {
