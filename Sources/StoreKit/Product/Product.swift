@@ -33,7 +33,7 @@ public struct Product: Identifiable, Equatable, Hashable, CustomDebugStringConve
     public var debugDescription: String { String(decoding: jsonRepresentation, as: UTF8.self) }
     /// The product ID, as in App Store Connect and in `Transaction.productID`.
     public let id: String
-    /// The type of the product.
+    /// The type, such as a consumable or an auto-renewable subscription.
     public let type: ProductType
     /// The last part of the product ID, capitalized, because a local App Store has no names.
     public let displayName: String
