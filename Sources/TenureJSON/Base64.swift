@@ -76,7 +76,7 @@ package enum Base64 {
         return combined & invalid == 0
     }
 
-    /// The value of a character outside the alphabet in the tables: the lowest bit above the 24 of four digits.
+    /// The tables' value for a character outside the alphabet: a bit above the 24 bits of four digits.
     private static let invalid: UInt32 = 1 << 24
 
     /// Decodes text; returns nil in the same cases as for bytes.

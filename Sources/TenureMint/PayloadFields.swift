@@ -7,7 +7,7 @@ extension JSONObject {
         for case (let name, let value?) in fields { self[name] = value }
     }
 
-    /// The app transaction as the App Store signs it for a server, which isn't bound to a device.
+    /// This app transaction as the App Store signs it for a server: without the fields about a device.
     package var signedForServer: JSONObject {
         let deviceFields = [
             "applicationVersion", "versionExternalIdentifier", "deviceVerification", "deviceVerificationNonce",

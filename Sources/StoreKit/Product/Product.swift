@@ -20,7 +20,7 @@ public struct Product: Identifiable, Equatable, Hashable, CustomDebugStringConve
         public static let nonConsumable = ProductType(rawValue: "Non-Consumable")
         /// Ends after a time that only the app knows. It stays among `Transaction.currentEntitlements`.
         public static let nonRenewable = ProductType(rawValue: "Non-Renewing Subscription")
-        /// Renews until it is canceled. Only this type has a `subscription`.
+        /// Renews until it is canceled.
         public static let autoRenewable = ProductType(rawValue: "Auto-Renewable Subscription")
 
         /// The raw value in English; Apple's text is localized.
@@ -33,9 +33,9 @@ public struct Product: Identifiable, Equatable, Hashable, CustomDebugStringConve
     public var debugDescription: String { String(decoding: jsonRepresentation, as: UTF8.self) }
     /// The product ID, as in App Store Connect and in `Transaction.productID`.
     public let id: String
-    /// The type of the product. `subscription` is nil for all types except auto-renewable subscriptions.
+    /// The type, such as a consumable or an auto-renewable subscription.
     public let type: ProductType
-    /// The name of the product: the last part of its ID, because a local App Store has no names.
+    /// The last part of the product ID, capitalized, because a local App Store has no names.
     public let displayName: String
     /// The product ID, because a local App Store has no descriptions.
     public let description: String
@@ -68,7 +68,7 @@ public struct Product: Identifiable, Equatable, Hashable, CustomDebugStringConve
         get async { await Transaction.currentEntitlement(for: id) }
     }
 
-    /// The transactions that entitle the customer now: their own transactions, and transactions that the family shares.
+    /// The transaction that entitles the customer now: their own, or one that the family shares. Empty without one.
     public var currentEntitlements: Transaction.Transactions { Transaction.currentEntitlements(for: id) }
 
     init?(_ json: JSONObject) {

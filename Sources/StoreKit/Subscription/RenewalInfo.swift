@@ -23,7 +23,7 @@ extension Product.SubscriptionInfo {
         public let willAutoRenew: Bool
         /// The ID of the product from the next renewal on. Nil if the subscription doesn't renew.
         public let autoRenewPreference: String?
-        /// The reason why the subscription expired; nil while it runs.
+        /// Why the subscription expired or couldn't be renewed; nil otherwise.
         public let expirationReason: ExpirationReason?
         /// Whether the price increases at the next renewal, and whether the customer has agreed.
         public let priceIncreaseStatus: PriceIncreaseStatus

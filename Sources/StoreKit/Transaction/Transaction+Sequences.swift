@@ -47,12 +47,12 @@ extension Transaction {
         Transactions(selection: .entitlements, store: LocalStore.current)
     }
 
-    /// The transactions of one product that entitle the customer now.
+    /// The transaction of one product that entitles the customer now. Empty if no transaction does.
     public static func currentEntitlements(for productID: String) -> Transactions {
         Transactions(selection: .entitlementsTo(productID), store: LocalStore.current)
     }
 
-    /// The latest transaction of one product that entitles the customer now; nil if no transaction does.
+    /// The transaction of one product that entitles the customer now; nil if no transaction does.
     public static func currentEntitlement(for productID: String) async -> VerificationResult<Transaction>? {
         await LocalStore.current?.transactions(.entitlementsTo(productID)).first
     }

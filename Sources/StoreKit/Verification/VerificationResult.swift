@@ -4,8 +4,8 @@ import TenureAppStore
 
 /// A value that the App Store signed, and whether StoreKit could verify it.
 @frozen public enum VerificationResult<SignedType>: CustomDebugStringConvertible {
-    /// The signature, its certificates or the device that it was made for are wrong. The app decides whether to use the
-    /// value anyway; an attacker can write anything into it.
+    /// The signature, its certificates, the app or the device is wrong. The app decides whether to use the value
+    /// anyway; an attacker can write anything into it.
     case unverified(SignedType, VerificationError)
     /// Signed by the roots that the device trusts, for this app and this device.
     case verified(SignedType)

@@ -27,7 +27,7 @@ public struct AppStoreVerifier: Sendable {
     /// The accepted environments, and the trusted certificates of each.
     public var trust: TrustConfiguration { cache.trust }
 
-    /// The source of an app transaction, which determines whether it must be bound to a device: whether it contains a
+    /// The source of an app transaction. An app transaction from a client must be bound to a device: it must contain a
     /// hash of the device's ID (`DeviceVerification`).
     public enum AppTransactionSource: Sendable, Hashable {
         /// A client. An app transaction that the App Store signed for a server is rejected, because it isn't bound to a

@@ -4,7 +4,7 @@ import TenureCore
 /// A notification with its nested artifacts. Each artifact was verified separately and compared with the notification,
 /// and transaction and renewal info were compared with each other.
 public struct VerifiedNotification: Sendable, Hashable {
-    /// The outer JWS, with the type of the event. Its `data` has the nested artifacts still encoded.
+    /// The outer JWS, with the type of the event. Its `data` or `appData` has the encoded artifacts.
     public let notification: Verified<NotificationPayload>
     /// The transaction in the notification. Nil if notifications of this type have no transaction.
     public let transaction: Verified<TransactionPayload>?

@@ -1,8 +1,8 @@
 /// Reads BER and DER from untrusted bytes, without recursion. Apple signs DER. Xcode and OpenSSL's streams write BER
 /// with indefinite lengths and octet strings in chunks.
 ///
-/// Every result is a range of `bytes`, so reading copies nothing. The number of elements and the depth are limited, so
-/// that a receipt can't take much time.
+/// Every result is a range of `bytes`, so only chunks are copied, to join them. The number of elements and the depth
+/// are limited, so that a receipt can't take much time.
 struct BERReader {
     /// The maximum depth of nested elements of indefinite length, or of chunks.
     static let maximumDepth = 32

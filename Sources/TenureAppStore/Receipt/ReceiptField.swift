@@ -91,7 +91,7 @@ extension ReceiptPayload {
         guard let attributes = try? parser.attributes(in: range) else { return [] }
         let reader = parser.reader
         let fields = attributes.map { raw in
-            // Joined chunks are appended to the reader's bytes, so their range may be outside this payload's bytes.
+            // If a value is in chunks, the reader joins them and appends them to its bytes, but not to this payload's.
             ReceiptPayload(bytes: reader.bytes).field(raw, inApp: true, reader)
         }
         return stablySorted(fields) { $0.type }

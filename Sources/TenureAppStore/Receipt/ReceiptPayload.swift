@@ -8,7 +8,7 @@ public import TenureCore
 /// An empty string or date is nil, like a missing string or date. If a value on which a decision depends is unreadable,
 /// the receipt is malformed.
 public struct ReceiptPayload: Sendable, Hashable {
-    /// The type of receipt as written (attribute 0). `type` is the same as an enumeration.
+    /// The type of receipt as written (attribute 0). `type` has it as an enumeration.
     public internal(set) var receiptType: String = ""
     /// `CFBundleIdentifier` of the app.
     public internal(set) var bundleID = ""

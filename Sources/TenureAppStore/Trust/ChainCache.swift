@@ -176,7 +176,7 @@ private struct Tables {
         return isEnough
     }
 
-    /// Gives signature checks back to a budget after the certificate that they were for turned out to be valid.
+    /// Gives signature checks back to a budget, because the checked certificate is valid.
     mutating func giveBack(_ checks: Double, to kind: BudgetKind, of budget: ChainCache.Budget) {
         guard let allowance = allowances[kind] else { return }
         allowances[kind]?.checksLeft = min(budget.burst, allowance.checksLeft + checks)

@@ -55,8 +55,7 @@ package struct Corpus: Sendable {
                 let line = try lines.first(of: customer)
                 if kind == .duplicate { firstOfDuplicates[slot.number] = line }
                 result.bytes += line
-                // Without its second line, a customer who bought the app again looks like a customer with only a
-                // refund.
+                // Without the second line, a customer who bought the app again looks like one with only a refund.
                 let isAlone = kind == .boughtAgain && !hasSecond(slot, in: next, block: block + 1)
                 result.truth.add(kind, isCustomer: true, as: isAlone ? .refundedApp : kind)
             }

@@ -50,8 +50,8 @@ struct CorpusCustomer {
             case .malformedVersion: (early, oneOf("2.0b", "v37", "1,2", "build 37"))
             case .versionAfterDate: (early, "130")
             case .versionBeforeDate: (after, "37")
-            // Use builds from 2 on. If builds are read as versions of a Mac app, builds from 2 on belong to the free
-            // era, but build 1 doesn't.
+            // Use builds from 2 on, so that all of them belong to the free era if they are read as versions of a Mac
+            // app.
             default: (early, build(2...89))
             }
         self.kind = kind

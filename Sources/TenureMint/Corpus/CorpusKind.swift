@@ -17,7 +17,7 @@ enum CorpusKind: String, CaseIterable, Sendable {
     case noVersion, malformedVersion, noProof
     /// The signed platform is missing, or unknown.
     case noPlatform, unknownPlatform
-    /// The version is later than the date, or earlier.
+    /// The version is from a later era than the date, or from an earlier era.
     case versionAfterDate, versionBeforeDate
     /// The app was preordered, and delivered in the free era.
     case preorder

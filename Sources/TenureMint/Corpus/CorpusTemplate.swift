@@ -59,7 +59,7 @@ struct CorpusTemplate {
 }
 
 extension SeededRandom {
-    /// Creates the generator for one line of a corpus.
+    /// Creates the generator for a line, a block or a device of a corpus. High bits of `index` separate the uses.
     init(seed: UInt64, index: UInt64) {
         self.init(seed: (seed &* 0x9E37_79B9_7F4A_7C15) ^ (index &* 0xD1B5_4A32_D192_ED03))
     }

@@ -6,7 +6,7 @@ import TenureCore
 enum AppStoreFailure: Error, Sendable, Hashable, CustomStringConvertible {
     /// The App Store responded with a status other than 2xx.
     case refused(AppStoreRefusal)
-    /// The App Store rejected the token that the key signed. `AppStoreClient` first tries again with a new token.
+    /// The App Store rejected the token that the In-App Purchase key signed, and then also a new token.
     case notAuthorized(AppStoreEnvironment)
     /// The connection can't be opened, or failed before the response was complete, for this reason.
     case unreachable(String)

@@ -39,7 +39,7 @@ struct HistoryBackfill: Sendable {
         if job.customer.realm.isTest, client.hosts == AppStoreHosts() { return }
         let environment = job.customer.realm.environment
         let history = try await CustomerHistoryReader(client: client).history(of: id, in: environment)
-        // A history that another authority signed doesn't belong to this customer.
+        // A history that another authority signed isn't this customer's. One without IDs names no customer.
         guard history.realm == job.customer.realm, !history.proven.identities.isEmpty else { return }
         let now = now()
         try await policies.upToDate {

@@ -46,7 +46,7 @@ extension Response {
         answer(ByteBuffer(string: text), status: .ok, mediaType: mediaType)
     }
 
-    /// A response with a problem as its body, and the status and headers that belong to its code.
+    /// A response with a problem as its body, and with the problem's status and headers.
     static func problem(_ problem: Problem) -> Response {
         var json = JSONWriter()
         json.value(problem)

@@ -5,7 +5,7 @@ import HTTPTypes
 struct Peer: Sendable, Hashable {
     /// The client's address; nil if the connection has no IP address.
     let address: NetworkAddress?
-    /// Whether the request came from this machine and has no header that a proxy would add.
+    /// Whether the request came from this machine, and neither from a declared proxy nor with a proxy's headers.
     let isLocal: Bool
     /// Whether the request came from a declared proxy, so that the service trusts its headers about the client.
     let isBehindProxy: Bool

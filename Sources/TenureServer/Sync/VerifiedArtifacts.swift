@@ -61,7 +61,7 @@ struct VerifiedArtifacts: Sendable {
                 let bytes = Array(jws.utf8)
                 let verified = try verifier.verifyRenewalInfo(bytes, now: now)
                 let renewal = try verified.renewal
-                // Renewal info is linked only by its subscription, so its device isn't checked.
+                // Renewal info counts only with a transaction of its subscription, so its device isn't checked.
                 return (SyncArtifact(verified, .renewalInfo, bytes, at: path, isOnDevice: false), renewal)
             }
             if let renewalInfo { renewals.append(renewalInfo) }

@@ -18,7 +18,7 @@ protocol AppStorePayload: Sendable, Hashable {
     var appAppleID: Int64? { get }
     /// The environment as the payload writes it, which may be unknown.
     var environmentName: String? { get }
-    /// When the App Store signed the payload; nil if the payload doesn't contain it.
+    /// When the App Store signed the payload; nil if the payload doesn't contain the date.
     var signedDate: Date? { get }
 }
 

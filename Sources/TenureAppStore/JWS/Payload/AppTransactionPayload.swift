@@ -70,8 +70,8 @@ public struct AppTransactionPayload: Sendable, Hashable, AppStorePayload {
     /// The environment as the payload writes it.
     var environmentName: String? { receiptType?.rawValue }
 
-    /// Whether the App Store signed the payload for a server and not for a device. Such a payload doesn't prove that
-    /// the client that sends it runs on the customer's device.
+    /// Whether a field of the device binding is missing, as in payloads that the App Store signs for a server. Such a
+    /// payload doesn't prove that the client that sends it runs on the customer's device.
     public var isSignedForServer: Bool { deviceVerification == nil || deviceVerificationNonce == nil }
 
     /// Returns the binding to a device; nil if the App Store signed the app transaction for a server. Throws

@@ -36,7 +36,7 @@ public struct TransactionPayload: Sendable, Hashable, AppStorePayload {
     public let revocationDate: Date?
     /// Why Apple refunded the purchase: a problem with the app, or another reason.
     public let revocationReason: Open<RevocationReason>?
-    /// Whether the whole amount or a part was refunded.
+    /// How the purchase was revoked: a full refund, a partial refund, or the end of Family Sharing.
     public let revocationType: Open<RevocationType>?
     /// The refunded part in thousandths of a percent: 50000 is 50%.
     public let revocationPercentage: Int64?
@@ -46,7 +46,7 @@ public struct TransactionPayload: Sendable, Hashable, AppStorePayload {
     public let offerType: Open<OfferType>?
     /// The ID of the promotional or win-back offer, or the name of the offer code.
     public let offerIdentifier: String?
-    /// How the offer is paid: free trial, pay as you go or pay up front.
+    /// How the customer pays for the offer, such as a free trial.
     public let offerDiscountType: Open<OfferDiscountType>?
     /// The length of the offer, as an ISO 8601 duration such as `P1M`.
     public let offerPeriod: String?
