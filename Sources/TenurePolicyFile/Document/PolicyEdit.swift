@@ -59,8 +59,8 @@ extension DocumentNode {
 
     /// Returns the document with `value` written at a path. If `value` is nil, the value at the path is removed.
     ///
-    /// Missing mappings are created. An index one past the end of a list appends an element. Any other path that
-    /// doesn't exist changes nothing.
+    /// Missing mappings and lists are created. An index one past the end of a list appends an element. With any other
+    /// path that doesn't exist, no value is written.
     func edited(at path: ArraySlice<PolicyMistake.Step>, to value: JSONValue?) -> DocumentNode {
         guard let step = path.first else { return value.map { DocumentNode($0, at: position) } ?? self }
         let rest = path.dropFirst()

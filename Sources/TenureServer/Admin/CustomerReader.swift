@@ -20,7 +20,7 @@ struct CustomerReader: Sendable {
     ///
     /// - Parameters:
     ///   - parts: The optional parts to read too, such as the bytes of artifacts.
-    ///   - unboundAfter: The row ID after which the page of unbound customers begins.
+    ///   - unboundAfter: The last row ID before the page of unbound customers (`DatabaseTransaction`).
     func details(
         _ id: String, with parts: CustomerDetails.Parts = [], unboundAfter: Int64 = 0
     ) async throws -> CustomerDetails {
@@ -32,7 +32,7 @@ struct CustomerReader: Sendable {
     }
 
     /// Returns the customer's decisions, freshly evaluated, with titles in the languages that the request accepts.
-    /// Throws `notFound` for an unbound customer if the customers with the same IDs aren't in the database anymore.
+    /// Throws `notFound` if `Store.customerForResponse` returns nil.
     func answer(for customer: Customer, to request: Request) async throws -> CustomerAnswer {
         guard let customer = try await store.customerForResponse(customer) else { throw Self.noSuchCustomer }
         let (evidence, now) = (customer.evidence, now())

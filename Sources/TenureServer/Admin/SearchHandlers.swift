@@ -9,7 +9,7 @@ import TenureStore
 /// The routes that find customers, by an ID, by an artifact or by an order of the App Store.
 struct SearchHandlers: Sendable {
     let store: Store
-    /// The realms that this service accepts: environments and test authorities. Other customers aren't found.
+    /// The accepted realms: environments and test authorities. Customers of other realms aren't found.
     let realms: AcceptedRealms
     let verifier: AppStoreVerifier
     /// The client of the App Store Server API; nil if the service has no key for it.

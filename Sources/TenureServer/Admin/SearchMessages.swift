@@ -16,7 +16,7 @@ package struct FoundCustomers: Sendable, Hashable, Decodable {
     package struct Customer: Sendable, Hashable, Decodable {
         /// The public ID.
         package let id: String
-        /// The environment of the App Store from which the customer's artifacts are.
+        /// The App Store environment that signed the customer's artifacts.
         package let environment: String
 
         enum CodingKeys: String, CodingKey { case id, environment }

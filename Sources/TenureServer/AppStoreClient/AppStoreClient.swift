@@ -101,8 +101,8 @@ struct AppStoreClient: Sendable {
 
     /// Calls `ask`, which looks up an ID in an environment, and returns its result.
     ///
-    /// If `environment` is nil, tries each environment until one of them knows the ID. Throws the first failure if no
-    /// environment knows the ID. Any other failure is thrown at once.
+    /// If `environment` is nil, tries each environment until one of them knows the ID. If none knows the ID, throws the
+    /// first failure. A failure with another cause is thrown at once.
     func locating<Result: Sendable>(
         _ environment: AppStoreEnvironment?, _ ask: (AppStoreEnvironment) async throws(AppStoreFailure) -> Result
     ) async throws(AppStoreFailure) -> Result {

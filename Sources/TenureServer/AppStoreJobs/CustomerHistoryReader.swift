@@ -12,8 +12,8 @@ struct CustomerHistoryReader: Sendable {
     ///
     /// Throws if the transactions can't be fetched. The failure's `remedy` tells whether to try again later.
     ///
-    /// The app transaction, the refunds and the subscription statuses are optional. If the App Store refuses to send
-    /// one of them, or it can't be verified, the history lacks it. If a retry may help, the function throws instead. A
+    /// The app transaction, the refunds and the subscription statuses are optional. The history lacks each part that
+    /// the App Store refuses to send or that can't be verified. If a retry may help, the function throws instead. A
     /// history without the subscription statuses is incomplete.
     ///
     /// - Parameter environment: The environment that signed the artifact with this ID. If it's nil, the reader asks

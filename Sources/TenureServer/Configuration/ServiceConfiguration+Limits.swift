@@ -56,7 +56,7 @@ extension ServiceConfiguration {
         public init() {}
     }
 
-    /// The size of a token bucket: how many requests a client may send on average, and at once.
+    /// The rate of a token bucket: how many requests a client may send on average, and at once.
     public struct Rate: Sendable, Hashable {
         /// A rate without a limit.
         public static let unlimited = Rate(perSecond: 0, burst: 0)

@@ -10,15 +10,15 @@ public struct ServiceConfiguration: Sendable {
     public var host = "127.0.0.1"
     /// The TCP port; 0 for any free port.
     public var port = 8080
-    /// The path of the SQLite file, or the URL of a database server, which may contain a password. A missing file is
-    /// created; its folder must exist.
+    /// The path of the SQLite file, or the URL of a database server, which may contain a password. The file's
+    /// folder must exist.
     public var databasePath: String {
         get { database.revealed }
         set { database = Secret(newValue) }
     }
     private var database: Secret<String>
-    /// Whether to create the database although keys exist already. If false, keys without a database are an error,
-    /// because the database was probably moved or deleted. If true, an existing database is an error.
+    /// Whether to create the database although a signing key exists. If false, a missing database is created only if
+    /// no such key exists; otherwise it was probably moved or deleted. If true, an existing database is an error.
     public var createsDatabase = false
     /// The folder of the signing key and of the access tokens' secret. Nil means the folder of the SQLite file.
     /// Required with PostgreSQL (`noKeysFolder`).

@@ -21,7 +21,7 @@ package struct SigningKeyAdministration: Sendable {
             package let isInChain: Bool
         }
 
-        /// The keys, oldest first. The last key is in use, unless it is revoked.
+        /// The keys, oldest first. The last key is in use.
         package let keys: [Key]
         package let period: SigningPeriod
         /// The public half of the key in use, as a JSON Web Key in JSON, like `waiting` and `root`.

@@ -155,8 +155,8 @@ private struct State {
         return isYoung || slowest.rate < body.recent.rate(at: now) ? slowest.body : nil
     }
 
-    /// The oldest bodies of the same client. These bodies may include `body` itself, which isn't compared, so the list
-    /// has one more body than are compared.
+    /// The oldest bodies of the same client: one more than `maximumCompared`, because `body` itself may be among them
+    /// and isn't compared.
     private func droppableBodies(ofClientOf body: Body) -> [Body] {
         body.client.flatMap { bodiesByClient[$0]?.first(BodyBudget.maximumCompared + 1) } ?? []
     }

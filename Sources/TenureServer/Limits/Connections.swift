@@ -42,7 +42,7 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
         /// The bytes of responses that were sent. Pipelined responses are measured as one response, because each short
         /// response would seem new.
         fileprivate var sentBytes: RecentBytes?
-        /// Whether a request has arrived on the connection.
+        /// Whether a request has begun on the connection.
         fileprivate var hadRequest = false
         /// Whether the limits include the connection: it isn't closed, and wasn't chosen to be closed.
         fileprivate var isCounted = true
@@ -178,7 +178,7 @@ final class Connections: AvailableConnectionsDelegate, Sendable {
         }
     }
 
-    /// The networks with a limit of connections that counts this address; empty for loopback and proxies, because they
+    /// The networks of this address, each with a limit of connections; empty for loopback and proxies, because they
     /// pass on the requests of many clients.
     private func networks(of address: NetworkAddress?) -> [ClientNetwork] {
         guard let address, !address.isLoopback, !proxies.contains(where: { $0.contains(address) }) else { return [] }

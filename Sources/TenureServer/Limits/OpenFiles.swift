@@ -11,7 +11,7 @@ enum OpenFiles {
         _ = setrlimit(resource, &limit)
     }
 
-    /// The number of connections that can be open at the same time. 128 of the allowed files are kept for the database,
+    /// The number of files that connections and downloads may open. 128 of the allowed files are kept for the database,
     /// logs and keys.
     static var available: Int {
         var limit = rlimit()

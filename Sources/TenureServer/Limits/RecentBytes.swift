@@ -1,7 +1,7 @@
 /// Counts the bytes that were transferred in a period up to now, the window, to calculate the rate of the transfer.
 ///
 /// Time is divided into tenths of the window. A rate includes the bytes of the present tenth and of the ten tenths
-/// before it, so it is never measured over less than the whole window.
+/// before it. So after the first window, it covers at least a window.
 struct RecentBytes: Sendable {
     private static let parts: UInt64 = 10
 

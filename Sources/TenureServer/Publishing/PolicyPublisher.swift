@@ -138,7 +138,7 @@ struct PolicyPublisher: Sendable {
                 let rehearsal = try await storeRehearsal(tally, of: candidate, against: inEffect, by: actor, at: now)
                 throw try await check.recordRefusal(refusal, basedOn: rehearsal, at: now)
             }
-            // Errors about lost rights are checked after the numbers of customers, because a refusal with numbers says
+            // `takeFrom` accepts errors about lost rights. They are checked last, because a refusal with numbers says
             // more.
             if (request.takeFrom ?? 0) == 0 { try await check.refuse(errors, at: now) }
             let requested = RequestedPublication(

@@ -10,7 +10,7 @@ final class SyncArtifact<Payload: Sendable & Hashable>: Sendable {
     /// The artifact as the database stores it.
     let storedArtifact: Artifact
     let verified: Verified<Payload>
-    /// The environment from which the artifact is, and whether a test authority signed it instead of Apple.
+    /// The artifact's environment, and whether a test authority signed it instead of Apple.
     let realm: Realm
     /// Whether the artifact was signed for the device ID that the client sent with it.
     let isOnDevice: Bool
