@@ -15,7 +15,7 @@ package struct DatabaseRequirements: Sendable, Hashable {
         case reading
         /// Writing as a service does. A database that was moved is refused.
         case writing
-        /// Writing by `tenure database migrate`, `reopen` or `vacuum`, or a migration. Accepts a moved database.
+        /// Writing by `tenure database migrate`, `reopen` or `vacuum`. A moved database is accepted.
         case maintaining
     }
 
