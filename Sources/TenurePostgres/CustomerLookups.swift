@@ -151,7 +151,7 @@ final class CustomerLookups: Sendable {
         }
     }
 
-    /// Counts the connection as idle. The pool gets it back when `answer` returns.
+    /// Counts the connection as idle, before `answer` returns it to the pool.
     private func giveBack() { queue.withLock { $0.busyConnections -= 1 } }
 
     // MARK: Rows

@@ -28,7 +28,7 @@ struct CustomerHistoryReader: Sendable {
                 try await client.transactionHistory(of: id, in: candidate, before: end)
             }
         } catch {
-            // A customer without purchases may have no history. Their app transaction is enough, so don't throw.
+            // A customer without purchases may have only an app transaction, so don't throw.
             guard error.isUnknownID, case .appTransaction = id else { throw error }
             return try await client.locating(environment) { candidate throws(AppStoreFailure) in
                 let appTransaction = try await client.appTransaction(of: id, in: candidate, before: end)

@@ -11,8 +11,8 @@ package struct Customer: Sendable, Hashable {
     /// When the service first stored the customer.
     package let createdAt: Date
     package let facts: CustomerFacts
-    /// The entitlements that webhooks last reported. Nil if webhooks never reported any. May be missing in the result
-    /// of `Database.lookUp`.
+    /// The entitlements that webhooks last reported. Nil if webhooks never reported any; may be nil in the result of
+    /// `Database.lookUp`.
     package let sentEntitlements: SentEntitlements?
     /// The row ID of the *member* (row of `customers`) by which the customer was looked up. It differs from `id` if
     /// that row was merged into this customer.
