@@ -151,7 +151,7 @@ final class CustomerLookups: Sendable {
         }
     }
 
-    /// Gives the connection back to the pool.
+    /// Counts the connection as idle, before `answer` returns it to the pool.
     private func giveBack() { queue.withLock { $0.busyConnections -= 1 } }
 
     // MARK: Rows

@@ -12,7 +12,7 @@ package struct PrimaryStorage: Sendable {
     let name: String
     /// Returns the primary that was written last; nil if none was written yet.
     let read: @Sendable () throws -> KnownPrimary?
-    /// Stores a primary. Does nothing in a command, which only reads, or before the folder of the keys exists.
+    /// Stores a primary. Does nothing in a command, which only reads, or before the service has created its keys.
     let write: @Sendable (KnownPrimary) throws -> Void
 
     package init(

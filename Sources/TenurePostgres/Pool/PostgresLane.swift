@@ -12,6 +12,6 @@ struct PostgresLane {
     var lastTurn: UInt64 = 0
     /// The callers of `closeLane`, which wait until the lane is removed; see `finishedClosers`.
     var closers: [CheckedContinuation<Void, Never>] = []
-    /// Whether `close` was called, so that the lane accepts no more jobs.
+    /// Whether `closeLane` was called, so that the lane accepts no more jobs.
     var isClosing = false
 }

@@ -1,7 +1,7 @@
 import TenureStore
 
-/// Decides which worker runs which job: the lanes with their waiting jobs, and the workers with their connections. It
-/// has no threads and does no I/O. `PostgresWorkers` calls it while holding a lock, and carries out what it decides.
+/// Decides which worker runs which job. It stores the lanes with their waiting jobs, and the idle workers. It has no
+/// threads and does no I/O. `PostgresWorkers` calls it while holding a lock, and carries out what it decides.
 ///
 /// A *cluster* is the servers, database and role of one URL, and a worker is connected to at most one. For example,
 /// the apps A and B use the database `tenure`, and the app C uses `games`; `limit` is 2. Each app has a lane. Both

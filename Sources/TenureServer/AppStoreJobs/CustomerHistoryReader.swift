@@ -12,9 +12,9 @@ struct CustomerHistoryReader: Sendable {
     ///
     /// Throws if the transactions can't be fetched. The failure's `remedy` tells whether to try again later.
     ///
-    /// The app transaction, the refunds and the subscription statuses are optional. The history lacks each part that
-    /// the App Store refuses to send or that can't be verified. If a retry may help, the function throws instead. A
-    /// history without the subscription statuses is incomplete.
+    /// The app transaction, the refunds and the subscription statuses are optional. If the App Store refuses to send
+    /// one of them, or it can't be verified, the history lacks it. If a retry may help, the function throws instead.
+    /// `CustomerHistory.isComplete` says when a history is complete.
     ///
     /// - Parameter environment: The environment that signed the artifact with this ID. If it's nil, the reader asks
     ///   each accepted environment, production first.
@@ -28,7 +28,7 @@ struct CustomerHistoryReader: Sendable {
                 try await client.transactionHistory(of: id, in: candidate, before: end)
             }
         } catch {
-            // A customer without purchases may have no history, but has an app transaction.
+            // A customer without purchases may have only an app transaction, so don't throw.
             guard error.isUnknownID, case .appTransaction = id else { throw error }
             return try await client.locating(environment) { candidate throws(AppStoreFailure) in
                 let appTransaction = try await client.appTransaction(of: id, in: candidate, before: end)
@@ -51,7 +51,7 @@ struct CustomerHistoryReader: Sendable {
         let statuses = try await optionalPart(rejectionPath: nil) { () throws(AppStoreFailure) in
             hasSubscriptions ? try await client.subscriptionStatuses(of: id, in: list.environment, before: end) : nil
         }
-        // An answer is nil if the App Store refused the request, and contains nil if no request was needed.
+        // The double optional `statuses.answer` is nil after a failed request, `.some(nil)` if none was needed.
         var history = CustomerHistory(
             of: id, transactions: list, statuses: statuses.answer ?? nil,
             appTransaction: appTransaction.answer, refunds: refunds.answer ?? nil, in: list.environment)

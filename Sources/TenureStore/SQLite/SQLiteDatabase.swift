@@ -68,7 +68,7 @@ package struct SQLiteDatabase: Database {
                 "SQLite can't flush each write of `\(path)` (journal mode `\(journal ?? "")`); move it to a local disk")
         }
         // SQLite would delete the log when it closes the database. The log is kept, but empty, so that the database can
-        // be read on a read-only disk. If another file takes its place, SQLite has no log to write into that file.
+        // be read on a read-only disk. Once it is empty, SQLite can't write it into a file that replaces the database.
         var keepsLog: CInt = 1
         sqlite3_file_control(connection.handle, "main", SQLITE_FCNTL_PERSIST_WAL, &keepsLog)
         try connection.execute("PRAGMA journal_size_limit = 0")

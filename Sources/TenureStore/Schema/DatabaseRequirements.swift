@@ -15,7 +15,7 @@ package struct DatabaseRequirements: Sendable, Hashable {
         case reading
         /// Writing as a service does. A database that was moved is refused.
         case writing
-        /// Writing by a command that migrates, moves or reopens the database. A moved database is accepted.
+        /// Writing by `tenure database migrate`, `reopen` or `vacuum`. A moved database is accepted.
         case maintaining
     }
 

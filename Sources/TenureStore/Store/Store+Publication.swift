@@ -6,7 +6,7 @@ extension Store {
     /// Publishes a policy in one transaction, and evaluates the customers that changed since `evaluation`. Afterward,
     /// call `finishPublication`, which ends and restores the promises.
     ///
-    /// Customers with large facts are evaluated between transactions, so that other transactions can write.
+    /// Customers with large facts are evaluated before that transaction (`LargeFacts`), so that others can write.
     ///
     /// - Parameters:
     ///   - evaluation: what the policy does to all customers, computed before.

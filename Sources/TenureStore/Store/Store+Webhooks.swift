@@ -100,7 +100,7 @@ extension Store {
     /// Removes webhook endpoints that no process serves anymore, and abandons the messages that wait for removed
     /// endpoints. Returns the removed endpoints.
     ///
-    /// - Parameter silent: the endpoints to remove, as the caller read them. An endpoint with a newer heartbeat
+    /// - Parameter silent: the endpoints to remove, as the caller read them. An endpoint with another heartbeat
     ///   (`NamedEndpoint.heartbeat`) is kept: a process serves it again.
     package func removeEndpoints(_ silent: [NamedEndpoint], at now: Date) async throws(StoreError) -> [RemovedEndpoint]
     {

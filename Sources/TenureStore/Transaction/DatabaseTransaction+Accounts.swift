@@ -18,8 +18,8 @@ extension DatabaseTransaction {
         for row in merges {
             let detail = try row.detail(1)
             guard detail["because"] == MergeReason.signedTogether.rawValue,
-                // `customer` is the customer that was merged. `named` is stored only if the signed data named another
-                // of its members.
+                // `detail["customer"]` is the customer that was merged. `named` is stored only if the signed data named
+                // another of its members.
                 let other = (detail["named"] ?? detail["customer"]).flatMap({ members[$0] })
             else { continue }
             accounts.join(try row.integer(0), other)

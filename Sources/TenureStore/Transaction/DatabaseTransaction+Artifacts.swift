@@ -63,7 +63,7 @@ extension DatabaseTransaction {
         guard !artifacts.isEmpty else { return }
         var count = isNew ? 0 : try artifactCount(of: customer.member)
         let known = count == 0 ? [:] : try knownArtifacts(among: artifacts, of: customer.member)
-        // Nearly all artifacts of a long list have the same header. PostgreSQL sessions have no cache of headers.
+        // PostgreSQL sessions have no cache of headers. A list needs one: nearly all its headers are the same.
         let headers = session.headers ?? HeaderRowIDs()
         for artifact in artifacts {
             switch known[artifact.sha256] {

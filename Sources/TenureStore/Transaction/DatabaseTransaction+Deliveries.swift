@@ -1,6 +1,6 @@
 package import Foundation
 
-/// A webhook message of the outbox, as it was when the event happened that it reports.
+/// A webhook message of the outbox, with the data from the time of the reported event.
 package struct StoredMessage: Sendable, Hashable {
     /// The event's random ID, the same in every attempt and every replay.
     package let event: String

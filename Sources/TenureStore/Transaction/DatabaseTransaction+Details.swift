@@ -2,7 +2,7 @@ package import Foundation
 
 /// Everything that the database stores about a customer, and about the customers who were merged into them.
 package struct CustomerDetails: Sendable {
-    /// What to read besides the summary.
+    /// The parts that are read only on request.
     package struct Parts: OptionSet, Sendable {
         package let rawValue: Int
 
@@ -84,7 +84,7 @@ extension DatabaseTransaction {
     /// exist.
     ///
     /// - Parameters:
-    ///   - parts: what to read besides the summary.
+    ///   - parts: the parts that are requested.
     ///   - last: the row ID of the last unbound customer on the previous page; 0 for the first page.
     package func details(
         of name: CustomerName, with parts: CustomerDetails.Parts, unboundAfter last: Int64 = 0

@@ -15,7 +15,7 @@ extension DatabaseTransaction {
         try setStoredValue(named: Self.positionName, to: "0")
     }
 
-    /// Removes these endpoints, and abandons their waiting deliveries. An endpoint with a newer heartbeat than in
+    /// Removes these endpoints, and abandons their waiting deliveries. An endpoint with another heartbeat than in
     /// `silent` is kept. Returns the removed endpoints. If no endpoint is left, customers aren't compared anymore.
     func removeEndpoints(_ silent: [NamedEndpoint]) throws(StoreError) -> [RemovedEndpoint] {
         var removed: [RemovedEndpoint] = []

@@ -39,7 +39,6 @@ package struct StoredRehearsal: Sendable, Hashable {
 
 /// Stores and reads the results of rehearsals: dry runs of a policy over all customers.
 extension DatabaseTransaction {
-    /// Stores the result of a rehearsal.
     package func record(_ rehearsal: StoredRehearsal) throws(StoreError) {
         try session.execute(
             """

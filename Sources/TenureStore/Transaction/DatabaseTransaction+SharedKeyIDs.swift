@@ -4,7 +4,7 @@ package struct SharedKeyIDs: Sendable, Hashable {
     package var signingKey: String
     /// The time when the signing key was created, in seconds since 1970.
     package var createdAt: Int64
-    /// The ID of the offline root, if there is one.
+    /// The ID of the offline root, which signs the signing keys; nil without one.
     package var root: String?
     /// A digest of the secret of access tokens.
     package var secret: String

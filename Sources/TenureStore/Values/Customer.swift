@@ -11,7 +11,7 @@ package struct Customer: Sendable, Hashable {
     /// When the service first stored the customer.
     package let createdAt: Date
     package let facts: CustomerFacts
-    /// The entitlements that webhooks last reported. Nil if webhooks never reported any, and in the result of
+    /// The entitlements that webhooks last reported. Nil if webhooks never reported any; may be nil in the result of
     /// `Database.lookUp`.
     package let sentEntitlements: SentEntitlements?
     /// The row ID of the *member* (row of `customers`) by which the customer was looked up. It differs from `id` if

@@ -86,8 +86,8 @@ extension CustomerFacts {
     }
 
     /// Limits the grace periods of subscriptions for which the sender omitted the latest known period, and sent renewal
-    /// info that is older than this period. Otherwise, a sender who omits a refunded period would get the grace period
-    /// before it. If the latest period is paid, the grace period lasts no longer than that period. If it isn't paid,
+    /// info that is older than this period. Otherwise, a sender who omits a refunded period would keep the earlier
+    /// grace period. If the latest period is paid, the grace period lasts no longer than that period. If it isn't paid,
     /// there is no grace period.
     private func limited(_ renewals: [Renewal], to purchases: [Purchase], by known: [Purchase]) -> [Renewal] {
         guard !renewals.isEmpty else { return renewals }

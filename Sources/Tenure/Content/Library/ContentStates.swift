@@ -30,7 +30,7 @@ final class ContentStates: Sendable {
 
     func post(_ state: State, of name: String) { update { $0.states[name] = state } }
 
-    /// Changes states, and notifies the watchers of the changed states: see `Watchers` for the lock.
+    /// Changes states, and notifies the watchers of the changed states after the lock is released; see `Watchers`.
     private func update(_ change: (inout Contents) -> Void) {
         let changed = contents.withLock { contents in
             let before = contents
