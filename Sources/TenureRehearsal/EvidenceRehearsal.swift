@@ -196,7 +196,7 @@ package struct EvidenceRehearsal: Sendable {
             try contents.forEach { record in
                 var record = record
                 if placeholders[record.name] != nil {
-                    // The aliases of a placeholder aren't needed anymore.
+                    // Drop the aliases (`SpillRecord`) of a placeholder.
                     guard case .entry(let entry) = record.content, let nextName = entry.nextName else { return }
                     let movedEntry = SpillRecord.Entry(exportedID: entry.exportedID, nextName: nil, facts: entry.facts)
                     record = SpillRecord(nextName, .entry(movedEntry))

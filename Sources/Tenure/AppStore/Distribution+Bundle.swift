@@ -81,7 +81,7 @@ extension Tenure.Distribution {
 }
 
 #if !os(Linux)
-    /// The path of the legacy receipt. `appStoreReceiptURL` is deprecated, because StoreKit 2 has nearly all fields of
+    /// The URL of the legacy receipt. `appStoreReceiptURL` is deprecated, because StoreKit 2 has nearly all fields of
     /// the receipt.
     enum ReceiptFile {
         static var url: URL? { (Bundle.main as any ReceiptLocating).appStoreReceiptURL }

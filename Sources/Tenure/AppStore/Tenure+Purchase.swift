@@ -22,8 +22,8 @@ extension Tenure {
         /// Purchases a product: verifies and records the transaction, updates the customer's entitlements, and
         /// finishes the transaction according to `Options.finishing`.
         ///
-        /// If the service doesn't respond, the bundled policy decides about this purchase. If the app has no bundled
-        /// policy, the stored copy of the service's list of products does.
+        /// If the service doesn't respond, this purchase grants what the app's policy or the stored copy of the
+        /// service's list of products says.
         ///
         /// - Parameter options: passed to StoreKit unchanged. Tenure never adds an `appAccountToken`.
         /// - Throws: StoreKit's own errors. `Error.unverified` if StoreKit couldn't verify the transaction, which then

@@ -161,8 +161,7 @@ extension Tenure {
         case needsAppUpdate(String)
         /// The app canceled the download or removed the pack.
         case canceled(String)
-        /// The server rejected the download link of the pack with this name, and then the new link that Tenure
-        /// requested.
+        /// The server rejected two download links of the pack with this name, or the service gave no link.
         case refused(String)
         /// The server's bytes don't match the digests of the published pack.
         case corrupted(String)

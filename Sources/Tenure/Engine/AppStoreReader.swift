@@ -54,7 +54,7 @@ final class AppStoreReader {
         let purchases = (try? listed?.get())?.compactMap(\.value) ?? []
         let areOfAnotherAccount: Bool? =
             purchases.isEmpty ? nil : purchases.allSatisfy { ($0.appTransactionID ?? id) != id }
-        // The stored account has purchases that always stay listed. If StoreKit lists nothing, the stored account is
+        // If the stored account has purchases that always stay listed, but StoreKit lists nothing, that account is
         // signed out, so the account of the app transaction must be signed in. But an empty list counts only if
         // products were requested: only then has the App Store responded.
         let isEmpty = (try? listed?.get())?.isEmpty ?? false

@@ -5,12 +5,12 @@ import TenureCore
 ///
 /// An entitlement is granted if the evidence (what the App Store signed) proves it, even evidence that was stored at an
 /// earlier start. An entitlement is denied only if all sources were read since the app started. Otherwise the
-/// entitlement is undetermined, and the last definite answer is kept.
+/// entitlement is undetermined, and has no grace period after a denial.
 ///
 /// For example, StoreKit fails to list the transactions. The app transaction of an earlier start proves `everything`,
 /// so `everything` stays granted. `cloud`, which a subscription would give, is undetermined instead of denied.
 ///
-/// If the client has no service, the bundled policy decides (`deviceAnswers`). If the client has a service,
+/// If the client has no service, the app's policy decides (`deviceAnswers`). If the client has a service,
 /// `serviceAnswer` chooses between the service's answer and the policy's answer.
 struct Evaluation {
     /// The app's options and configuration.
@@ -128,7 +128,7 @@ struct Evaluation {
 
     // MARK: Decided by the service
 
-    /// Returns what the purchases with these transaction IDs grant by the bundled policy or by the stored list of the
+    /// Returns what the purchases with these transaction IDs grant by the app's policy or by the stored list of the
     /// service's products.
     ///
     /// These grants are used until the service has answered, so that an outage of the service takes nothing from a
@@ -137,7 +137,7 @@ struct Evaluation {
         guard !transactions.isEmpty else { return [:] }
         let evidence = account.evidence(in: assumedEnvironment, of: transactions)
         var answers: [String: Tenure.Answer] = [:]
-        // The catalog may contain a product that is newer than the bundled policy.
+        // The catalog may contain a product that is newer than the app's policy.
         for policy in [facts.policy, stored.catalog?.catalog?.policy].compactMap(\.self) {
             for decision in decide(evidence, under: policy, at: stored.time.now(clock))
             where decision.outcome == .granted {

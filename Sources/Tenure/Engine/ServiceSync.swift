@@ -121,8 +121,8 @@ final class ServiceSync {
         }
     }
 
-    /// The token of the service's persona, a test customer that replaces the real customer. Nil if there is no such
-    /// persona, or if an artifact is from Production.
+    /// The token of the service's persona, a test customer that replaces the real customer. Nil without a persona or
+    /// an artifact, or if an artifact is from Production.
     private var personaToken: String? {
         let environments =
             [device.snapshot.appTransaction?.environment].compactMap(\.self)

@@ -18,8 +18,8 @@ struct PolicyCheckReport {
     /// Whether the policy and the release list are valid: no finding is a mistake.
     var isValid: Bool { !findings.contains(where: \.isMistake) }
 
-    /// Whether the check fails, because of an error that the policy doesn't acknowledge. If `strict` is true, such a
-    /// warning fails, too.
+    /// Whether the check fails: because of an error or, if `strict`, a warning that the policy doesn't acknowledge
+    /// (mark as intended).
     func fails(strict: Bool) -> Bool { !findings.unacknowledged(strict ? .warning : .error).isEmpty }
 
     /// Returns the path of a file that a finding names. The policy's own release list is named relative to the policy's

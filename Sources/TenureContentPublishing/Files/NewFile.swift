@@ -1,7 +1,7 @@
 import Foundation
 import TenureFiles
 
-/// A file that is written with a temporary name, and renamed when it is complete and flushed to the disk.
+/// A file that is written with a temporary name, and renamed when it is complete.
 struct NewFile: ~Copyable {
     private let descriptor: CInt
     private let folder: String

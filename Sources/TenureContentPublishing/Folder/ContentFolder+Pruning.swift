@@ -2,7 +2,7 @@ package import Foundation
 import TenureContent
 import TenureFileAttributes
 
-/// The result of `ContentFolder.prune`: which files were removed from a published folder, and how many were kept.
+/// The result of `ContentFolder.prune`: which files it removed or would remove, and how many it keeps.
 package struct ContentPruning: Sendable {
     /// The manifests and archives that were in no catalog of the last 30 days.
     package let removed: [ContentFolder.Object]

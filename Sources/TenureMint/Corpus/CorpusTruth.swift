@@ -40,8 +40,8 @@ package struct CorpusTruth: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - isCustomer: whether the line is the first line of a customer.
-    ///   - customer: the kind that determines the expected result. It differs from `kind` if a customer's second line
-    ///     is missing.
+    ///   - customer: the kind with the expected result: `kind`, or `refundedApp` for a `boughtAgain` without its
+    ///     second line.
     mutating func add(_ kind: CorpusKind, isCustomer: Bool, as customer: CorpusKind) {
         lines += 1
         kinds[kind.rawValue, default: 0] += 1

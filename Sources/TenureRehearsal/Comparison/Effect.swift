@@ -17,7 +17,7 @@ package struct CustomerEffects: Sendable, Hashable {
     /// The effects if every promise is kept.
     package let ifPromisesAreKept: [Effect]
     /// Whether the version and the date with which the customer got the app prove different eras (periods in which the
-    /// app was paid, or free). Also true if the decisions have another reason.
+    /// app was paid, or free). True even if no decision depends on them.
     let hasContradictingProofs: Bool
     /// The IDs of products that the customer bought, and that no entitlement of the new policy lists. Consumables are
     /// left out. Sorted.

@@ -4,7 +4,7 @@ import TenureCore
 /// The dates with which the policies of a rehearsal compare the purchase date of the app.
 ///
 /// The policies treat all purchase dates between two of these dates alike. So a rehearsal (a dry run of a policy)
-/// decides only once for customers who differ only in such a date. Each date is computed as in the decision rules, with
+/// decides only once for customers who differ in nothing else. Each date is computed as in the decision rules, with
 /// their tolerance of two seconds. A purchase exactly on one of the dates is a separate class, because some periods
 /// include their end and others don't.
 struct CriticalInstants: Sendable {

@@ -130,7 +130,7 @@ struct ReadyMadePersonas {
         omittedPersonas += names.map { PersonasAnswer.Omitted(name: $0.rawValue, why: why) }
     }
 
-    /// Leaves out personas that need the date or version of the change, because the policy has neither.
+    /// Leaves out personas that need a date or version of the change that the policy doesn't have.
     private mutating func omit(_ names: [Name], _ change: PolicyChange) {
         omit(
             names,

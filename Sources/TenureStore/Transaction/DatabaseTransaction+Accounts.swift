@@ -1,8 +1,8 @@
 /// Finds out which members of a merged customer (`DatabaseTransaction`) are the same App Store account.
 extension DatabaseTransaction {
     /// Divides the members of a customer into App Store accounts: returns the row IDs of each account's members.
-    /// Members that were merged because of signed data are one account. Members that were merged by support, or because
-    /// they have the same user, are different accounts.
+    /// Members that were merged because of signed data are one account. Members that were merged for another reason
+    /// (`MergeReason`) are different accounts.
     func accounts(among group: [Int64]) throws(StoreError) -> [[Int64]] {
         guard group.count > 1 else { return [group] }
         var members: [String: Int64] = [:]

@@ -36,7 +36,7 @@ package struct StoredPromise: Sendable, Hashable {
 
     private var tieBreaker: String { "\(acquisition) \(until?.millisecondsSince1970 ?? .max)" }
 
-    /// Whether `other` already promises everything that this promise does.
+    /// Whether `other` is the same promise, perhaps made at another time.
     func repeats(_ other: StoredPromise) -> Bool {
         entitlement == other.entitlement && policyVersion == other.policyVersion && until == other.until
             && acquisition.matches(other.acquisition)
@@ -95,8 +95,6 @@ extension DatabaseTransaction {
     }
 
     // MARK: Ended promises
-
-    // The promises that a publication ended, and the check that no update stores them again.
 
     /// Returns the promises that a rollback to the publication with this ID restores, by the customer's row ID: the
     /// promises that were ended by later publications. Empty if `publication` is nil.

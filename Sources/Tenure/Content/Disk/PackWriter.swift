@@ -235,8 +235,7 @@ final class PackWriter {
                 var hash = ContentHash()
                 let isWhole = try Disk.read(file.range(ofChunk: index), of: descriptor, path) { hash.update($0) }
                 let isGood = isWhole && hash.digest == file.chunks[index]
-                // Another version has the same file under another name. So remove this name, and don't write to the
-                // file.
+                // The file is a hard link that another version shares. So remove the link, and don't write to it.
                 if !isGood, (FileStatus(path: path)?.linkCount ?? 0) > 1 {
                     partialPack.drop(fileIndex)
                     break

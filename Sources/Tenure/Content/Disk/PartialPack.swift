@@ -240,7 +240,7 @@ struct PartialPack {
         try Disk.replace(folder + "/bad.json", with: (try? JSONEncoder().encode(chunks)) ?? Data(), isLasting: false)
     }
 
-    /// Removes a file that was taken from another version but has wrong bytes, so that it is downloaded again.
+    /// Removes a file that can't be opened, or shares wrong bytes with another version. It is downloaded again.
     mutating func drop(_ file: Int) {
         Disk.remove(path(of: file))
         lengths[file] = 0

@@ -101,7 +101,7 @@ extension ContentLibrary {
         start(request, pack, version, from: source)
     }
 
-    /// Removes requests for a version that is already installed: a catalog can name an older version again.
+    /// Removes requests for a version that is installed already, such as after a catalog was rolled back.
     private func dropCompleteRequests() {
         for pack in requests.map(\.pack) where isComplete(pack) {
             // Another process may have requested the same version because files are missing.

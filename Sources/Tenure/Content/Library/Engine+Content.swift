@@ -22,8 +22,7 @@ extension Engine {
         }
     }
 
-    /// Reads the App Store and asks the service again. Returns whether the service has answered about all known
-    /// purchases.
+    /// Reads the App Store and asks the service again. Returns whether the service has answered.
     func syncAgain() async -> Bool {
         await searchAgain()
         return device.snapshot.steps.contains { $0.name == .service && $0.outcome == .done }

@@ -84,7 +84,7 @@ final class TransferLease: Sendable {
         }
     }
 
-    /// The other process that has the lease, if there is one.
+    /// The holder of the lease, if it isn't this object.
     var otherHolder: Holder? {
         guard let holder = read(), holder.id != id else { return nil }
         // Ignore a process that has ended. Its process ID may be the same as this process's.
