@@ -134,7 +134,7 @@ struct LintPlatform: Sendable {
         }
         for next in orderedReleases[(index + 1)...] {
             guard let end = self.begin(of: next.release) else {
-                // The next release replaced this release, at an unknown date.
+                // A release with another version that proves eras replaced this one, at an unknown date.
                 let number = next.release.originalAppVersion
                 if number != release.originalAppVersion, number.flatMap({ eras(provenBy: $0) }) != nil { return nil }
                 continue
