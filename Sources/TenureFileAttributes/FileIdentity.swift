@@ -4,10 +4,8 @@ import Foundation
 package struct FileIdentity: Sendable, Hashable {
     private let device: UInt64
     private let inode: UInt64
-    /// The kind of file.
     package let kind: Kind
 
-    /// The kinds of files.
     package enum Kind: Sendable, Hashable {
         case file, folder, link
         /// A device, a pipe or a socket.

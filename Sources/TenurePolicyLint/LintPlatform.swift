@@ -134,7 +134,7 @@ struct LintPlatform: Sendable {
         }
         for next in orderedReleases[(index + 1)...] {
             guard let end = self.begin(of: next.release) else {
-                // The next release replaced this release, at an unknown date.
+                // The next release ended this sale at an unknown date, if it has another version that proves eras.
                 let number = next.release.originalAppVersion
                 if number != release.originalAppVersion, number.flatMap({ eras(provenBy: $0) }) != nil { return nil }
                 continue

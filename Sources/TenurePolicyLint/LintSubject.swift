@@ -12,7 +12,7 @@ struct LintSubject: Sendable {
     let now: Date
     /// The rights that existing customers would lose; nil if there is no previous policy, or if the file has mistakes.
     let rights: RightsComparison?
-    /// The platforms of the policy, then the platforms of the release list, in a fixed order.
+    /// The platforms of the policy and of the release list, in the order of `Platform.allCases`.
     let platforms: [LintPlatform]
     /// The releases that the developer listed, in the separate release list or in the policy. Empty if there is no
     /// list.
@@ -53,7 +53,7 @@ struct LintSubject: Sendable {
         }
     }
 
-    /// Every change from one era to the next, on every platform that has or inherits a beginning.
+    /// Every change from one era to the next, on each of `platforms` that has or inherits a beginning.
     var changes: [EraChange] {
         platforms.flatMap { platform in
             eras.indices.dropFirst().compactMap { EraChange(to: $0, on: platform, in: self) }

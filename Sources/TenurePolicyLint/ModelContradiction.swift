@@ -54,7 +54,7 @@ struct ModelContradiction {
         let byDate = platform.era(of: listed.release)
         let dated = byDate.map { EraSet(from: $0, to: $0 + 1) }
         func hasModel(_ era: Int) -> Bool { subject.eras[era].model == model }
-        // The version decides the era, unless it proves nothing or the policy contradicts the date.
+        // The version decides, unless it proves nothing, or fits an era with the model, but the date fits none.
         let isDateContradicted = platform.contradictsDate(of: listed.release, among: subject.eras)
         let dateDecides: Bool
         if let proven {

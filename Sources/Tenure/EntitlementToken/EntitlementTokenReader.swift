@@ -8,7 +8,7 @@ import TenureJSON
     import Crypto
 #endif
 
-/// Verifies and reads entitlement tokens, in which the service signs the customer's rights, without the network.
+/// Verifies and reads entitlement tokens, offline. In such a token, the service signs the customer's rights.
 struct EntitlementTokenReader: Sendable {
     let keys: KeyRing
     /// Whether to accept tokens based on artifacts of a test authority, such as that of a local App Store.
@@ -45,7 +45,7 @@ struct EntitlementTokenReader: Sendable {
         case expiredPersona = "is for a persona that has expired"
     }
 
-    /// An entitlement token with what shows whether its signing key can be trusted.
+    /// An entitlement token, and the proof that its signing key is trusted or revoked.
     struct Token {
         let text: String
         /// The signed statements, oldest first, in which a trusted key vouches for the token's signing key: see
@@ -56,8 +56,8 @@ struct EntitlementTokenReader: Sendable {
     }
 
     /// Reads a stored entitlement token, which was accepted when it was new. It stays valid after the signing period of
-    /// its key, but not after the key was revoked. Its issue date may be at most a day in the future, because clocks
-    /// differ.
+    /// its key, but not after the key was revoked. A persona's token is also rejected once it has expired. The issue
+    /// date may be at most a day in the future, because clocks differ.
     func read(stored token: Token, for holder: Holder, at now: Date) throws(Refusal) -> EntitlementTokenClaims {
         let (claims, _) = try read(token, for: holder)
         guard claims.issuedAt <= now.addingTimeInterval(86_400) else { throw .fromTheFuture }
@@ -126,7 +126,7 @@ struct EntitlementTokenClaims: Sendable, Hashable, Decodable {
     /// The hash of the ID of the device: see `UUID.hashed`.
     let device: String
     let issuedAt: Date
-    /// The time when the token expires. If the token has a nonce, each right has its own end instead.
+    /// When the token expires, if it has no nonce or is for a persona. Otherwise each right has its own end.
     let expiresAt: Date
     /// The random text in the request that the token answers. If there is no nonce, every right ends at the latest when
     /// the token expires.

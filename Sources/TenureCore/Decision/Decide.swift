@@ -209,8 +209,8 @@ private struct Evaluator {
         }
     }
 
-    /// Rule H: the best answer of the customer's promises about the entitlement. Nil if there is no such promise,
-    /// or none is still valid.
+    /// Rule H: the best answer of the customer's promises about the entitlement. Nil if there is no such promise, or
+    /// the end dates of all have passed.
     private func promiseAnswer(on entitlement: Entitlement) -> SourceAnswer? {
         var best: SourceAnswer?
         for promise in promises where promise.entitlement == entitlement.name {

@@ -15,7 +15,7 @@ final class EraSource {
     /// The timelines of the platforms on which the app can have been acquired. There are several timelines only if the
     /// customer's artifacts contain no platform.
     let timelines: [Timeline]
-    /// The acquisition's index in the evidence, by which findings refer to it.
+    /// The acquisition's index in `Reason.Context`, by which findings refer to it.
     private let index: AcquisitionIndex
     /// The possible eras by version and date (rule C), on the platforms of all timelines together.
     let possible: PossibleEras

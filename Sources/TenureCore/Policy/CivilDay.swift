@@ -44,7 +44,7 @@ public struct CivilDay: Sendable, Hashable, Comparable, CustomStringConvertible 
     package var firstBeginning: Date { midnight.addingTimeInterval(-14 * 3600) }
     /// The instant at which the day begins last anywhere: 00:00 in UTC-12.
     package var lastBeginning: Date { midnight.addingTimeInterval(12 * 3600) }
-    /// The instant at which the day ends last anywhere: 24:00 in UTC-12. The last day ends within the year 9999 in UTC,
+    /// The instant at which the day ends last anywhere: 24:00 in UTC-12, but no later than the end of 9999 in UTC,
     /// because RFC 3339 has no later year.
     package var lastEnd: Date { min(midnight.addingTimeInterval((24 + 12) * 3600), Self.endOfYear9999) }
 

@@ -72,9 +72,8 @@ extension Policy {
             var lastVersion: (version: AppVersion, era: Int)?
             for (index, beginning) in timeline.beginnings.enumerated() {
                 let path: [PolicyMistake.Step] = ["eras", .index(index), "begins", .key(platform.rawValue)]
-                // Check what the policy says, not `timeline.beginnings`. If the platform's store opened after a
-                // boundary inherited from iOS, the timeline treats that boundary as `new` (rule A8 of
-                // Docs/decision-rules.md), although the policy doesn't say `new`.
+                // Only a written `new` is a mistake. `timeline.beginnings` also has `new` for a beginning on iOS from
+                // before the platform's store opened, if it is inherited (rule A8 of Docs/decision-rules.md).
                 let written =
                     eras[index].begins[platform] ?? (platform.inheritsFromIOS ? eras[index].begins[.iOS] : nil)
                 mistakes.add(

@@ -118,8 +118,8 @@ struct ReleaseList {
                     switch release.releasedAt {
                     case .instant: nil
                     case .day(let day): dates.first { day.firstBeginning <= $0 && $0 < day.lastEnd }
-                    // An undated entry takes a date only if no earlier entry of the same version has a date. If several
-                    // eras begin with the version, the order of the list excludes dates before the last dated entry.
+                    // If no earlier entry of the version has a date, an undated entry takes the first that isn't before
+                    // the last dated entry, or else the first, which `isPossibleOrder` then finds impossible.
                     case .undated where !versionsWithDate.contains(version):
                         dates.first { $0 >= (result.last(where: \.isDated)?.earliest ?? .distantPast) } ?? dates.first
                     case .undated: nil

@@ -18,7 +18,7 @@ struct DateClasses {
     /// The classes: the periods in ascending order, then the class of an unknown date.
     let classes: [Class]
 
-    /// The time from a period's last date to the next date, because the App Store's dates have milliseconds.
+    /// The time from the last date of a period to the next date. The App Store's dates have milliseconds.
     private static let oneMillisecond: TimeInterval = 0.001
 
     /// Collects all dates with which the policies compare a purchase date. Each of them begins a new class.

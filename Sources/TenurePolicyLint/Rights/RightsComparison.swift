@@ -87,7 +87,7 @@ struct RightsComparison: Sendable {
         let versions = VersionClasses(timelines: timelines, platform: platform, existing: numbers(on: platform))
         let dates = DateClasses(timelines: timelines, policies: [old, new], now: now)
         guard !versions.classes.isEmpty else { return [] }
-        // For each lost right, the indexes of the versions' classes, each with the indexes of its dates' classes.
+        // For each lost right and class of versions, the classes of dates with which it is lost, all by index.
         var cells: [Key: [Int: Set<Int>]] = [:]
         var keysInOrder: [Key] = []
         for versionIndex in versions.classes.indices {

@@ -116,7 +116,7 @@ extension LintRule {
         }
     }
 
-    /// Finds an honor with dates outside its era, so that it gives customers nothing. An honor is an entry under
+    /// Finds an honor with dates outside its era, so that some or all customers get nothing. An honor is an entry under
     /// `honors`, which gives an entitlement to the customers of an `Era`, possibly only if they bought the app between
     /// two dates.
     static let honorWindowOutsideEra = LintRule(

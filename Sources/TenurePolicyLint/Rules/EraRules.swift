@@ -225,7 +225,7 @@ extension LintRule {
     private static let widestWindow: TimeInterval = 14 * 86_400
 
     /// Finds a changeover window of more than two weeks. The window is the time around a change from one era to the
-    /// next in which price and build may disagree. Everyone who gets the app in the window is treated as an owner, so a
+    /// next in which price and build may disagree. Everyone who gets the app in the window may count as an owner, so a
     /// long window gives the app away.
     static let changeoverWide = LintRule(
         "changeover-wide", .warning, "a changeover window of more than two weeks",

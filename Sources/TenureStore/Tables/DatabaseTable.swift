@@ -30,8 +30,8 @@ package struct DatabaseTable: Sendable, Hashable {
     /// The table with one row that says which releases may use the database. The row isn't part of the content.
     static let state = "database_state"
 
-    /// Returns all tables except `database_state` and `migrations`, which aren't content. A table comes after the
-    /// tables that it refers to.
+    /// Returns all tables of content: all except `database_state` and `migrations`, which doesn't exist in memory. A
+    /// table comes after the tables that it refers to.
     package static func all() throws(StoreError) -> [DatabaseTable] {
         let connection = try SQLiteConnection(path: ":memory:", for: .creating)
         for migration in Migration.all {

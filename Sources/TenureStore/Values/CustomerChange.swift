@@ -102,7 +102,7 @@ package enum ChangeOutcome: Sendable, Hashable {
         case otherEnvironment
         /// The customer is unbound: their artifacts came without proof that they belong to the sender.
         case unboundProof
-        /// The customer is linked to another user, and `Transfer.never` was requested.
+        /// The customer is linked to another user, and the service is set to `Transfer.never`.
         case linkedToAnotherUser
         /// Support separated the two customers, so only support can merge them again.
         case separated
