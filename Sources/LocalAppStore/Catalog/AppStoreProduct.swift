@@ -47,7 +47,7 @@ package struct AppStoreProduct: Codable, Sendable, Hashable {
     var introductoryOffer: SubscriptionOffer? { offers.first { $0.type == .introductory } }
 }
 
-/// An introductory, promotional or win-back offer for a subscription.
+/// An offer for a subscription, of any `OfferType`.
 package struct SubscriptionOffer: Codable, Sendable, Hashable {
     /// The offer's ID; nil for an introductory offer.
     var id: String?

@@ -69,7 +69,7 @@ struct Subscription: Sendable, Hashable {
         }
     }
 
-    /// Whether the subscription can still renew: it is active, in a grace period or in billing retry.
+    /// Whether the subscription hasn't ended: it is active, in a grace period or in billing retry.
     var isRunning: Bool { status == .active || isChargeDue }
 
     /// Whether the last renewal couldn't be charged, and the App Store still tries.

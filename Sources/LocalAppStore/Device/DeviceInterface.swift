@@ -34,7 +34,7 @@ package struct DeviceInterface: Sendable {
 
     static func base64(_ bytes: [UInt8]) -> JSONValue { .string(Base64.standard.text(bytes)) }
 
-    /// Returns the number of the store's changes, once it is greater than `after` in the body. If the body has `seconds`,
+    /// Returns the number of the store's changes, once it exceeds `after` in the body. If the body has `seconds`,
     /// waits at most that long.
     private func changes(_ body: JSONObject) async throws -> JSONObject {
         let lastChange = body.integer("after") ?? 0

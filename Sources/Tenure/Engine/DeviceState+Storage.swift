@@ -107,7 +107,7 @@ extension DeviceState {
 }
 
 extension AppStoreSnapshot {
-    /// Records the result of reading the stored state as a step, and logs a failure.
+    /// Records the result of reading the stored state in `steps`, and logs a failure.
     mutating func note(_ result: StateReadResult, log: Tenure.Log) {
         switch result {
         case .state: note(.localState, .done)

@@ -33,7 +33,7 @@ package struct FileStateStorage: StateStorage {
     /// `StateStorage.update` calls this method while the lock is held; `StateStorage.load` calls it without the lock.
     /// If the secret is missing, all processes use the first secret that was written. If it is damaged, two
     /// processes that load at the same time may write different secrets, and the last secret stays. A state that was
-    /// sealed with the other secret in between is rejected later, like a state that was sealed before the damage.
+    /// sealed with the other secret is then rejected, like a state that was sealed before the damage.
     package func secret() throws -> Data {
         let known = try contents(of: secretFile)
         if let known, known.count == Self.secretSize { return known }

@@ -53,7 +53,7 @@ struct ContentFileOptions: ParsableArguments {
     func readOrRefuse() throws -> ContentFile { try printingMistakes { try read() } }
 }
 
-/// Prints a pack's name, the number of its files, and their size in bytes.
+/// Prints a pack's name, the number of its files, and their size.
 private func writeSummary(of pack: String, _ fileCount: Int, _ size: Int64) {
     terminal.write("\(pack): \(counted(fileCount, "file")), \(byteCount(size))")
 }

@@ -120,7 +120,7 @@ private func syncCustomers(port: Int, customers: [DemoCustomer], folder: DemoFol
             }
             terminal.write(terminal.styled("  customer \(answer.id)\n", .faint))
         } catch {
-            // That the user stopped the service meanwhile isn't an error.
+            // The user may stop the service meanwhile: that's no error.
             guard await client.isAlive else { return }
             Terminal.standardError.write("error: \(customer.name) couldn't be synced: \(describe(error))")
         }

@@ -38,8 +38,8 @@ final class LocalStoreFolder: Sendable {
     }
 
     deinit {
-        // Unlock explicitly. A process that is just being started has a copy of the descriptor for a moment, and until
-        // it closes the copy, closing this descriptor doesn't release the lock.
+        // Unlock explicitly. A child process that was just forked may still have a copy of the descriptor. Then closing
+        // this descriptor doesn't release the lock.
         flock(lock, LOCK_UN)
         _ = Foundation.close(lock)
     }

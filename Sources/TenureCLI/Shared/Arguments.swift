@@ -29,7 +29,7 @@ extension Date {
     }
 }
 
-/// Throws a `ValidationError` with the message (wrong usage of the command line) if the condition is false.
+/// Throws a `ValidationError` (wrong usage of the command line) with the message if the condition is false.
 func require(_ condition: Bool, _ message: @autoclosure () -> String) throws {
     if !condition { throw ValidationError(message()) }
 }

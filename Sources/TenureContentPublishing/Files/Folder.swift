@@ -71,8 +71,8 @@ enum Folder {
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             throw errno == EWOULDBLOCK ? .locked(folder: folder) : .writing(path)
         }
-        // Unlock explicitly. A process that is just being started has a copy of the descriptor for a moment, and until
-        // it closes the copy, closing this descriptor doesn't release the lock.
+        // Unlock explicitly. A child process that was just forked may still have a copy of the descriptor. Then closing
+        // this descriptor doesn't release the lock.
         defer { flock(descriptor, LOCK_UN) }
         return try work()
     }

@@ -3,11 +3,11 @@ import TenureContent
 import TenureFileAttributes
 
 /// A folder to which asset packs are published. It has the signed catalog (the list of packs), all earlier catalogs,
-/// and the manifest and archive of each pack version, which are named by their digests.
+/// and the manifest and archive of each pack version.
 ///
 /// ```
 /// catalog.jws             the current catalog, which is replaced last, in one step
-/// catalogs/<counter>.jws  all catalogs, for `tenure content prune`
+/// catalogs/<counter>.jws  all catalogs (higher is newer), for `tenure content prune`
 /// <sha256>                a manifest or an archive
 /// ```
 package struct ContentFolder: Sendable {
@@ -74,7 +74,7 @@ package struct ContentFolder: Sendable {
                 hash.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
             }
         } catch {
-            // If the file can't be read, it is written again.
+            // Then publishing writes the file again.
             return false
         }
         return hash.digest == digest

@@ -9,8 +9,8 @@ import Foundation
 /// - the first and the last proof of each month (UTC).
 ///
 /// Rule E2 of Docs/decision-rules.md needs a proof that was signed after the last revoked proof. The revoked proof may
-/// be received later, so this function doesn't look at revocations. The result doesn't depend on the order in which
-/// proofs are received, or on how they are grouped into calls.
+/// be received later, so this function doesn't look at revocations. The order of the proofs doesn't change the
+/// result, and neither does condensing some of them first.
 package func condensed(_ proofs: some Collection<AppProof>) -> [AppProof] {
     guard proofs.count > 1 else { return Array(proofs) }
     let groups = Dictionary(grouping: Set(proofs), by: \.withoutSigning)

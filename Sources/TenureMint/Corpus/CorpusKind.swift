@@ -109,19 +109,20 @@ enum CorpusKind: String, CaseIterable, Sendable {
         // The previous policy had no era for the giveaway, so these customers lose `everything`.
         case .giveaway: return expect(everything: (notHonored, honored), cloud: (notHonored, noHonors))
         case .changeover: return expect(everything: (doubt, notHonored), cloud: (doubt, noHonors))
-        // The previous policy had no date for the change, so it couldn't decide about these customers.
+        // The previous policy had no date for the change on iOS.
         case .noVersion, .malformedVersion:
             return expect(everything: (honored, .undetermined("nothingToCompare")), cloud: (outside, noHonors))
         case .noProof:
             let nothing = Answer.undetermined("nothingToCompare")
             return expect(everything: (nothing, nothing), cloud: (nothing, noHonors))
+        // These builds may be Mac versions, and the previous policy had no date for iOS.
         case .noPlatform, .unknownPlatform, .receipt, .oldReceipt, .sameUser:
             return expect(everything: (honored, doubt), cloud: (outside, noHonors))
         // The Apple TV had no App Store at that time, so the platform is ignored.
         case .televisionBuyer: return expect(everything: (honored, doubt), cloud: (honored, noHonors))
         case .versionAfterDate: return expect(everything: (honored, notHonored), cloud: (outside, noHonors))
-        // The version decides. The era of the giveaway begins and ends at dates without builds, so no version separates
-        // it from the paid eras.
+        // The version decides: it is from before the free era. But the giveaway had the builds of the paid eras, so the
+        // version doesn't rule it out.
         case .versionBeforeDate: return expect(everything: (doubt, honored), cloud: (doubt, noHonors))
         case .refundedApp:
             let refunded = Answer.denied("appRefunded")

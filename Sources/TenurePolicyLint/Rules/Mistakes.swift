@@ -28,8 +28,8 @@ extension LintRule {
         fix: "Write numbers separated by periods, as the App Store reports them.")
 
     /// Finds eras in the wrong order. The reader of the file reports eras that aren't listed oldest first. This check
-    /// finds a beginning of an era on a platform to which the app came only in a later era (rule A8 of
-    /// Docs/decision-rules.md). Such a policy is valid, but the beginning has no effect.
+    /// finds an entry of `begins` for an era that was over before the platform's App Store opened (rule A8 of
+    /// Docs/decision-rules.md). Such a policy is valid, but the entry has no effect.
     static let erasBackwards = LintRule(
         "eras-backwards", .error, "an era that begins before the era listed above it, or a beginning without effect",
         rationale:

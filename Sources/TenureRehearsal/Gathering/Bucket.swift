@@ -46,7 +46,7 @@ struct Bucket {
                 outcome.movedRecords.append((SpillFolder.bucket(of: target, at: stage), record))
             }
             if let target = targets[name].flatMap(joins.target) {
-                // Here, a joined name is a download ID. `target` is another account of the same customer.
+                // Only accounts are joined, so `name` is a download ID. `target` is the same customer's account.
                 if joins.isJoined(name) { outcome.joinedAccounts.append((name, target)) }
                 move(to: target, at: GatheringStage(of: target.kind))
             } else if joins.isJoined(name), stage < .accounts {

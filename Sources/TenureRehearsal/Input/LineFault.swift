@@ -12,7 +12,7 @@ package struct LineFault: Error, Sendable, Hashable {
         package static func rejected(_ code: Rejection.Code) -> Code { Code(name: code.rawValue) }
         /// The line begins like JSON, but isn't valid.
         package static let invalidJSON = Code(name: "invalidJSON")
-        /// A field of the JSON has the wrong type.
+        /// A field of the JSON has an invalid value.
         package static let wrongShape = Code(name: "wrongShape")
         /// The JSON has no artifact.
         package static let nothingSigned = Code(name: "nothingSigned")

@@ -1,7 +1,7 @@
 import Foundation
 import TenureCore
 
-/// Text and numbers for the HTML report: escaped, with code and written dates.
+/// Escapes and formats text, code, dates and numbers for the HTML report.
 extension String {
     /// The text escaped for HTML text and quoted attributes. Hidden characters become visible escapes.
     var htmlEscaped: String {

@@ -30,7 +30,7 @@ struct PlatformPanel {
     private static let width = 420.0
     private static let left = 40.0
     private static let height = 92.0
-    /// The number of versions above which several versions share a row, and then the approximate number of rows. Each
+    /// The largest number of versions that get a row each. With more versions, the approximate number of rows. Each
     /// era has at least one row.
     private static let maximumRows = 7
 

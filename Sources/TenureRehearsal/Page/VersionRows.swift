@@ -19,7 +19,7 @@ struct VersionRows {
     ///
     /// - Parameters:
     ///   - boundaries: the versions with which eras begin. Each begins a new row.
-    ///   - maximum: the number of versions above which several versions share a row, and then the approximate number of
+    ///   - maximum: the largest number of versions that get a row each. With more versions, the approximate number of
     ///     rows.
     init(_ versions: some Sequence<Place.Version>, boundaries: [AppVersion], maximum: Int) {
         var parsed: [(number: AppVersion, version: Place.Version)] = []

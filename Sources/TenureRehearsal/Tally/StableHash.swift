@@ -1,7 +1,7 @@
 /// A hash that is the same in every run and on every machine, unlike Swift's `Hasher`.
 ///
 /// A rehearsal uses it to choose which customers a report shows as examples, and which versions get their own row if
-/// there are too many. So the report doesn't depend on the order of the customers. Tables of customers use it too.
+/// there are too many. So the report doesn't depend on the order of the customers. `CustomerKinds` uses it too.
 ///
 /// The algorithm is FNV-1a over words instead of bytes, with a shift after each word, and the final mixing of
 /// SplitMix64. The hash isn't cryptographically secure.

@@ -5,7 +5,7 @@ import TenureContent
 import TenureCore
 import TenureStore
 
-/// The routes that deliver asset packs: files that a purchase unlocks, published together.
+/// The routes that list and deliver asset packs: files that a purchase unlocks.
 struct ContentRoute: Sendable {
     /// The content to deliver; nil if the service delivers no content.
     let delivery: ContentDelivery?
@@ -32,7 +32,7 @@ struct ContentRoute: Sendable {
         guard let signed = delivery.folder.catalog else {
             throw Problem(.notFound, "no content is published yet; publish it with `tenure content publish`")
         }
-        // Make links to the packs that the customer may use: to the bucket, or to the download route of this service.
+        // Make links to the packs that the customer may use: to the bucket, or to `download` of this route.
         let allowed = try await contentAccess.allowedUnlocks(
             Set(signed.catalog.packs.map(\.unlock)), for: customer, as: persona, at: now)
         // The expiry is in whole seconds, as in the links.

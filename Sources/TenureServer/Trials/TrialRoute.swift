@@ -67,8 +67,8 @@ struct TrialRoute: Sendable {
             try transaction.beginTrialSession(id, of: name, for: token.customer)
             return (customer, use, true)
         }
-        // `begun` is nil if the customer was erased, or if no artifact of the sync that created the access token was
-        // signed for the device.
+        // `begun` is nil if the customer was erased or is unbound: what their device sent doesn't prove that the
+        // purchases belong to the sender.
         guard let (customer, use, isCounted) = begun else {
             guard try await store.lookUp(token.customer) != nil else { throw Problem.accessTokenRefused }
             throw Problem(

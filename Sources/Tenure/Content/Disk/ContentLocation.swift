@@ -19,7 +19,7 @@ package struct ContentLocation: Sendable, Hashable {
             purgeable: folder.appendingPathComponent("caches/content", isDirectory: true))
     }
 
-    /// Uses the app's folders, or the folders in the container of the App Group if the options contain a group.
+    /// Uses `options.folder`. If it is nil, uses the app's folders, or those of the App Group in the options.
     init(_ options: Tenure.Options, host: HostProcess) {
         if let folder = options.folder {
             self.init(in: folder)

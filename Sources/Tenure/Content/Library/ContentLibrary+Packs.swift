@@ -95,8 +95,8 @@ extension ContentLibrary {
         if waits[name] != .consent { waits[name] = nil }
         let installedVersion = installed[name]?.description.manifest
         update { requests in
-            // The app and its extensions share the list. A request that was made before the installed version changed
-            // is finished, and another process may be about to remove it. So replace it.
+            // Replace a request that was made before the installed version changed. It is finished, so another
+            // process may be about to remove it from the shared list.
             requests.removeAll { request in
                 request.pack == name && installedVersion != nil && request.installed != installedVersion
             }
@@ -227,8 +227,8 @@ extension ContentLibrary {
         throw Tenure.AssetPackError.notInstalled(name)
     }
 
-    /// Waits until the engine knows whether the customer may use a pack. Right after the app starts, the engine doesn't
-    /// know.
+    /// Waits until the engine knows whether the customer may use a pack. If the right has ended, also waits for a
+    /// search, but no longer than a timeout.
     private func waitForRight(to name: String) async throws {
         await engine.load()
         await followProducts()
