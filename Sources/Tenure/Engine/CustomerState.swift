@@ -30,8 +30,8 @@ final class CustomerState: Sendable {
         var graceEnds: Date?
         /// Entitlements that were denied when all sources were last read completely. They get no grace period.
         var denials: Set<String> = []
-        /// Whether every entitlement is allowed: in a copy from outside the App Store if the options allow that, or in a
-        /// client that collects evidence for the dry run of a new policy (`Tenure.listening`).
+        /// Whether every entitlement is allowed: in a copy from outside the App Store if the options allow that, or in
+        /// a client that collects evidence for the dry run of a new policy (`Tenure.listening`).
         var allowsEverything = false
         /// Whether there is no grace period, because the options deny everything in this copy of the app.
         var hasNoGrace = false

@@ -54,8 +54,8 @@ extension RunningApps {
                 try await newApp.service.configuration.registerWebhooks(in: newApp.service.store)
             }
         } catch {
-            // If an app's database failed, the webhooks of earlier apps are registered already. This registers their old
-            // webhooks again. `EndpointRegistry` removes new webhooks after some minutes without heartbeats.
+            // If an app's database failed, the webhooks of earlier apps are registered already. This registers their
+            // old webhooks again. `EndpointRegistry` removes new webhooks after some minutes without heartbeats.
             for (_, oldApp, _) in replacements {
                 try? await oldApp.service.configuration.registerWebhooks(in: oldApp.service.store)
             }

@@ -29,8 +29,8 @@ final class RequestHeadCheck: ChannelInboundHandler, RemovableChannelHandler {
         context.fireChannelRead(wrapInboundOut(.head(head)))
     }
 
-    /// Whether the connection closes after the response (RFC 9112, section 9.3). The options of `Connection` are a list,
-    /// and are compared without case.
+    /// Whether the connection closes after the response (RFC 9112, section 9.3). The options of `Connection` are a
+    /// list, and are compared without case.
     private static func endsConnection(_ head: HTTPRequestHead) -> Bool {
         let options = head.headers[canonicalForm: "Connection"].map { $0.lowercased() }
         return options.contains("close") || isBeforeHTTP11(head) && !options.contains("keep-alive")

@@ -19,7 +19,8 @@ package enum PublicID: String {
 
     /// Returns an ID of 45 bits for the instant in milliseconds since 1970, then 75 random bits. A database's index of
     /// such IDs grows at its end, while an index of random IDs is written at random positions
-    /// (Docs/adr/0030-customer-ids.md). Instants before 1970 count as 1970. After the year 3084, the order begins again.
+    /// (Docs/adr/0030-customer-ids.md). Instants before 1970 count as 1970. After the year 3084, the order begins
+    /// again.
     func ordered(at instant: Date) -> String {
         let milliseconds = UInt64(max(0, instant.millisecondsSince1970))
         return text(

@@ -41,8 +41,8 @@ import Testing
         }
     }
 
-    /// Checks that each stored property has the field with the property's name in Apple's spelling, in the payload and in
-    /// the objects that it contains.
+    /// Checks that each stored property has the field with the property's name in Apple's spelling, in the payload and
+    /// in the objects that it contains.
     private func expectOwnFields(of value: Any, _ fields: [FieldDescription]) {
         let properties = Mirror(reflecting: value).children.filter { $0.label != "tape" }
         let names = properties.map { property -> String in
