@@ -8,7 +8,7 @@ import TenureCore
 /// The lines of one customer may be anywhere in the file. They are recognized by the customer's names, which are IDs
 /// such as `appTransactionId` (`CustomerNameKind`):
 /// 1. `LineReader` verifies the lines on all cores. Each line becomes an `Entry`: what the line proves, and the names
-/// of its customer.
+///    of its customer.
 /// 2. `SpillFolder` puts the entries into buckets by the hash of a name. If there are many, the buckets are files.
 /// 3. `Bucket` groups the entries of each customer, and decides once for each customer.
 ///

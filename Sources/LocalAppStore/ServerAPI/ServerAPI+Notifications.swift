@@ -98,8 +98,7 @@ private struct NotificationFilter {
     let subtype: String?
     /// The index of the customer, if only one customer's notifications are requested; nil for all customers.
     let account: Int?
-    /// Whether only notifications without a successful last attempt are requested, including those that were never
-    /// sent.
+    /// Whether only notifications are requested that were never sent, or that failed at the last attempt.
     let onlyFailures: Bool
 
     init(_ body: JSONObject, of request: ServerAPIRequest, oldest: Date) throws(ServerAPIError) {

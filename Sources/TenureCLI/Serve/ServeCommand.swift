@@ -57,7 +57,7 @@ struct ServeCommand: AsyncParsableCommand {
         }
     }
 
-    /// Returns the errors and warnings that `tenure policy check` finds, except those that the policy acknowledges
+    /// Returns the errors and warnings of `tenure policy check`, without the findings that the policy acknowledges
     /// (marks as intended).
     private static func unacknowledgedFindings(in policy: Policy) -> [LintFinding] {
         Linter.findings(in: policy, at: Date()).unacknowledged(.warning)

@@ -19,8 +19,8 @@ package struct ContentPruning: Sendable {
 
 /// Removes files that no recent catalog names, for `tenure content prune`.
 extension ContentFolder {
-    /// Removes each manifest and archive, except those that a catalog of the last 30 days names: the current catalog,
-    /// or a catalog that was replaced in this time.
+    /// Removes each manifest and archive that no catalog of the last 30 days names. These catalogs are the current one,
+    /// and each one that was replaced in this time.
     ///
     /// - Parameter removing: pass false to find these files without removing them.
     /// - Throws: `notPublished` if the folder has no catalog, and `locked` if another command uses the folder. Also

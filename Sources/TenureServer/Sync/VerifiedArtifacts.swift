@@ -4,7 +4,7 @@ import TenureAppStore
 import TenureCore
 import TenureStore
 
-/// The artifacts of a sync, each verified by itself: those with valid signatures, and those that were rejected.
+/// The artifacts of a sync, after each was verified by itself: the valid artifacts, and the rejected ones.
 struct VerifiedArtifacts: Sendable {
     /// The verified app transaction; nil if the request had none, or if it was rejected.
     var appTransaction: SyncArtifact<AppTransactionPayload>?
